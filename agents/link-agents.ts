@@ -121,11 +121,8 @@ export interface LinkAgentResources {
   /** Edges of train and their inverses. */
   graph: LinkLists;
   horizon: number;
-  /** A scorer trained on the graph, the seed it was trained by, and the file of its table. @param imported name of vectors of another program */
-  embedding(
-    kind: 'transe' | 'bilinear',
-    imported?: string,
-  ): Promise<{ scorer: TailScorer; seed: number; file: string }>;
+  /** A scorer trained on the graph, and the file of its table. @param imported name of vectors of another program */
+  embedding(kind: 'transe' | 'bilinear', imported?: string): Promise<{ scorer: TailScorer; file: string }>;
   /** Rules mined on train, as they rank valid best. @param from another data set of the same relations to mine @returns with what is to be known of them */
   rules(from?: string): Promise<{ ranker: LinkRanker; note: string; source?: string }>;
   /** Several rankers as one. @param of runs of exact walkers and agents, with pluses between @returns with what they were made from, hashed */
@@ -141,9 +138,6 @@ export interface LinkAgent {
   /** Kind: `transe`, `distmult`, `complex`, `rules`, `random`. */
   agent: string;
   note?: string;
-  seed?: number;
-  /** Steps of walks or chains. */
-  horizon?: number;
   /** File of its table. */
   table?: string;
   /** Hash of what it was made from: another data set, other agents. */
@@ -168,27 +162,18 @@ export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
   rules: {
     needs: ['train'],
     settings: ruleSwitches,
-    create: async ({ horizon, rules }, { from }) => ({
-      agent: 'rules',
-      seed: 0,
-      horizon,
-      ...(await rules(from || undefined)),
-    }),
+    create: async ({ rules }, { from }) => ({ agent: 'rules', ...(await rules(from || undefined)) }),
   },
   ensemble: {
     needs: ['train', 'embedding'],
     settings: ensembleSwitches,
     required: ['of'],
-    create: async ({ horizon, ensemble }, { of, weights }) => ({
-      agent: 'ensemble',
-      horizon,
-      ...(await ensemble(of, weights)),
-    }),
+    create: async ({ ensemble }, { of, weights }) => ({ agent: 'ensemble', ...(await ensemble(of, weights)) }),
   },
   random: {
     create({ graph, horizon }) {
       const ranker = scorerRanker(uniformWalk(graph, horizon), graph);
-      return { ranker, agent: 'random', horizon, note: 'knows no relation' };
+      return { ranker, agent: 'random', note: 'knows no relation' };
     },
   },
 });
@@ -200,13 +185,8 @@ function embeddingEntry(
     needs: ['train', 'embedding'],
     settings: embeddingSwitches,
     async create({ graph, embedding }, { imported }) {
-      const { scorer, seed, file } = await embedding(kind, imported || undefined);
-      return {
-        ranker: scorerRanker(scorer, graph),
-        agent: scorer.name,
-        seed: imported ? undefined : seed,
-        table: file,
-      };
+      const { scorer, file } = await embedding(kind, imported || undefined);
+      return { ranker: scorerRanker(scorer, graph), agent: scorer.name, table: file };
     },
   };
 }

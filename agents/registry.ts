@@ -30,8 +30,12 @@ export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodT
   required?: readonly string[];
   /** It awaits `graph.ensure` before it reads edges, so that the graph may lie behind an endpoint. Default false. */
   walksRemote?: boolean;
+  /** Asks `resources` for what it needs before it is done: an evaluation is named by that, and nothing more can be had later. */
   create(resources: Resources, settings: z.output<Settings>): Made | Promise<Made>;
 }
+
+/** Options that an agent was opened from, by name, as plain JSON. */
+export type AgentOptions = Record<string, unknown> & { switches: Record<string, unknown> };
 
 /** The agents of one task. `Resources` is what its agents are made from, `Made` what comes out. */
 export class AgentRegistry<Resources, Made> {
@@ -122,6 +126,32 @@ export class AgentRegistry<Resources, Made> {
    */
   async create(name: string, resources: Resources, switches: Record<string, unknown> = {}): Promise<Made> {
     return this.entry(name).create(resources, this.settings(name, switches));
+  }
+
+  /**
+   * Makes an agent and notes the options that it reads: an evaluation is named by them, and opened from them again.
+   * @param resourcesOf what it is made from; functions read their options when they are called
+   * @returns `options`: its switches, all of them, and each option that was read, by value
+   * @throws as `create`; TypeError where an option is read for the first time when the agent is made already
+   */
+  async open<Options extends object>(
+    name: string,
+    options: Options,
+    resourcesOf: (options: Options) => Resources,
+    switches: Record<string, unknown> = {},
+  ): Promise<{ made: Made; options: AgentOptions }> {
+    const read: AgentOptions = { switches: this.settings(name, switches) };
+    let isMade = false;
+    const noted = new Proxy(options, {
+      get(all, key: string) {
+        if (!isMade) read[key] = all[key as keyof Options];
+        if (Object.hasOwn(read, key)) return all[key as keyof Options];
+        throw new TypeError(`expected agent ${name} to read ${key} while it is made, got a request for it later`);
+      },
+    });
+    const made = await this.create(name, resourcesOf(noted), switches);
+    isMade = true;
+    return { made, options: read };
   }
 }
 

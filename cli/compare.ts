@@ -79,6 +79,6 @@ async function compare(
 
 async function pageOf(evaluations: readonly string[], folder: string) {
   const { writeReport } = await import('../reports/report.js');
-  const { pairedFolders, settingsOfAgent } = await import('../tasks/paired.js');
-  return writeReport([], { to: resolve(folder), evaluations, compare: pairedFolders, settingsOf: settingsOfAgent });
+  const { pairedFolders } = await import('../tasks/paired.js');
+  return writeReport([], { to: resolve(folder), evaluations, compare: pairedFolders });
 }

@@ -4,6 +4,9 @@ import type { Row as SampleRow } from '../evaluation/score.js';
 import type { EvaluationSpeed } from '../evaluation/throughput-meter.js';
 import { agentTitle, type EvaluationRecord, sampleText, type Section } from '../src/run/evaluation.js';
 import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
+import { diffConfig } from '../src/run/config-values.js';
+import { bilinearSettings } from '../trainers/bilinear/settings.js';
+import { transeSettings } from '../trainers/transe/settings.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import { printLine, printSections, printTable, type Row } from './output.js';
 
@@ -84,7 +87,15 @@ export function printComparison(
   const prompted = records.filter(({ model }) => model !== undefined);
   const shared = [new Set(prompted.map(modelText)), new Set(prompted.map(budgetText))];
   const sharedTexts = shared.flatMap((texts) => (texts.size === 1 ? [...texts] : []));
-  const { note: _note, run: _run, topicGiven: _topicGiven, hops: _hops, ...shown } = prompted[0] ?? first!;
+  const {
+    note: _note,
+    run: _run,
+    topicGiven: _topicGiven,
+    hops: _hops,
+    encoder: _encoder,
+    options: _options,
+    ...shown
+  } = prompted[0] ?? first!;
   printLine(headline({ ...shown, agent: `${evaluations.length} agents` }, sharedTexts));
   printLine();
   const measured = records.map(({ metrics }) => metrics);
@@ -155,7 +166,7 @@ function comparedRow(
     }),
     ...difference(figures, differences, against),
     ...(record.topicGiven !== undefined && { given: givenText(record) }),
-    note: note ?? '',
+    note: [...(note === undefined ? [] : [note]), ...openedText(record)].join('; '),
   };
 }
 
@@ -217,10 +228,24 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
     ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),
     ...(record.model === undefined || more.length > 0 ? more : [modelText(record), budgetText(record)]),
     ...(record.switches && more.length === 0 ? [switchesText(record.switches)] : []),
+    ...openedText(record),
     ...(topicGiven === false ? ['topics not given'] : []),
     ...(hops === undefined ? [] : [`hops ${String(hops)}`]),
     ...(hopsWithheld === true ? ['hops withheld'] : []),
   ].join(' · ');
+}
+
+const embeddings = { transe: transeSettings, bilinear: bilinearSettings };
+
+/** Encoder and embedding of an untrained agent, with the settings that differ from the defaults. */
+function openedText({ encoder, options = {} }: EvaluationRecord): string[] {
+  const read = Object.entries(embeddings).flatMap(([name, settings]) => {
+    const own = options[name] as Record<string, unknown> | undefined;
+    const changed =
+      own && diffConfig(own, settings.parse({ enabled: true })).map((key) => `${key}=${String(own[key])}`);
+    return changed ? [`${name} ${changed.join(', ') || 'by default settings'}`] : [];
+  });
+  return [...(encoder === undefined ? [] : [`encoder ${encoder}`]), ...read];
 }
 
 const modelText = ({ model, simulated }: EvaluationRecord) => `model ${model}${simulated ? ' [simulated]' : ''}`;

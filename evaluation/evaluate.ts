@@ -33,7 +33,7 @@ export interface EvaluateOptions<S extends Sample, Answer, R extends Row> extend
   /** Samples that are not asked, by reason. */
   excluded?: Readonly<Record<string, number>>;
   /** Rows by id from an interrupted evaluation: these samples are not evaluated again. */
-  known?: ReadonlyMap<string, R>;
+  known?: ReadonlyMap<string, KnownRow<R>>;
   /** Samples to keep worked out. Default 12. */
   examples?: number;
   /** Called with every row as it comes, and with what it was made of; known rows first, without. */
@@ -44,6 +44,13 @@ export interface EvaluateOptions<S extends Sample, Answer, R extends Row> extend
 export interface Traced {
   trace: readonly TraceEvent[];
   calls: readonly CallRecord[];
+}
+
+/** A row that was counted earlier, with what the agent did, and the message of what it threw. */
+export interface KnownRow<R extends Row> {
+  row: R;
+  traced: Traced;
+  failure?: string | undefined;
 }
 
 /** The record with everything that it was summed up from. */
@@ -85,10 +92,12 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
 
   const asked: number[] = [];
   samples.forEach((sample, i) => {
-    const row = known?.get(sample.task.id);
-    if (row === undefined || isCandidate.has(i)) return asked.push(i);
-    rows[i] = row;
-    onRow?.(row, sample, undefined);
+    const found = known?.get(sample.task.id);
+    if (found === undefined || isCandidate.has(i)) return asked.push(i);
+    rows[i] = found.row;
+    traced[i] = found.traced;
+    if (found.failure !== undefined) failures.set(i, found.failure);
+    onRow?.(found.row, sample, undefined);
   });
   const take = (index: number, attempt: Attempt<Answer>) => {
     const i = asked[index]!;

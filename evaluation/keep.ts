@@ -5,16 +5,18 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { TraceEvent } from '../agents/question-agent.js';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import { type CompletionStore, openCompletionStore } from '../src/llm/client/completion-store.js';
-import { type ClientSettings, createClients } from '../src/llm/client/create-clients.js';
+import { type CallRecord, type ClientSettings, createClients } from '../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { configHash } from '../src/run/config-values.js';
+import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { checkEvaluationSeal, sealEvaluation } from '../src/run/evaluation-seal.js';
 import { aboutEvaluation, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { removeLeftovers, writeFileAtomic } from '../src/run/files.js';
-import { type JsonLines, openJsonLines, readJsonLines } from '../src/run/json-lines.js';
+import { openCheckedLines, readJsonLines } from '../src/run/json-lines.js';
 import { confined, runsFolder } from '../src/run/locations.js';
 import { openTimingLog, type TimingLog } from '../src/run/metric-log.js';
 import {
@@ -24,11 +26,18 @@ import {
   type ProvenanceRecord,
   readProvenance,
 } from '../src/run/provenance.js';
-import { asWritten, openObject, readJsonFile } from '../src/run/read-json.js';
+import { asWritten, ofShape, openObject, readJsonFile } from '../src/run/read-json.js';
 import { evaluationFiles, type EvaluationFiles, runFiles } from '../src/run/run-files.js';
 import { lockFolder } from '../src/run/run-lock.js';
-import { evaluate, type EvaluateOptions, type Evaluation, type EvaluationSubject, type Traced } from './evaluate.js';
-import type { AgentRunner, AskOptions, Compared, Measure, Row, Sample, Scorer } from './score.js';
+import {
+  evaluate,
+  type EvaluateOptions,
+  type Evaluation,
+  type EvaluationSubject,
+  type KnownRow,
+  type Traced,
+} from './evaluate.js';
+import type { AgentRunner, AskOptions, Attempt, Compared, Measure, Row, Sample, Scorer } from './score.js';
 import { checkShard, removeShards, shardFolder, shardsIn } from './shards.js';
 import { type EvaluationSpeed, throughputMeter } from './throughput-meter.js';
 
@@ -57,6 +66,8 @@ const asked = openObject({
   /** `LanguageModel.id`. */
   modelId: text.optional(),
   resamples: z.int().min(0),
+  /** Samples kept worked out; absent in those of earlier versions. */
+  examples: z.int().min(0).optional(),
   hashes: z.record(text, text),
 });
 /** `asked.json`: everything that decides the result, and what a replay opens. */
@@ -74,8 +85,8 @@ export const evaluationsFolder = (): string => join(runsFolder(), 'evaluations')
 export function evaluationFolder(what: AskedEvaluation, { root, runFolder }: { root?: string; runFolder?: string }) {
   const { agent, checkpoint, about } = what;
   const { run: _run, encoder: _encoder, phase: _phase, step: _step, ...rest } = what;
-  // The source of hops follows from the agent, its switches and its choice mode.
-  const { hops: _hops, ...asks } = about;
+  // The source of hops follows from the agent, its switches and its choice mode; names of models from where they lie.
+  const { hops: _hops, encoder: _name, ...asks } = about;
   const decides = { ...rest, about: asks };
   const { subsets = [], limit } = about as { subsets?: string[]; limit?: number };
   const data = [about.dataset, ...(subsets.length > 3 ? [] : subsets)];
@@ -116,7 +127,7 @@ export interface KeptEvaluation<R extends Row> extends Evaluation<R> {
   speed: EvaluationSpeed;
 }
 
-/** A record of the wall clock, and rows on disk, after so many samples. */
+/** A record of the wall clock after so many samples. */
 const savedEvery = 50;
 
 /**
@@ -146,34 +157,32 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   if (runner.prompted && !model) throw noModel(runner.name);
   const files = evaluationFiles(folder);
   const shards = shardsIn(folder).map((shard) => {
-    const place = shardFolder(folder, shard);
-    const { folder: _, ...asks } = readAsked(place);
+    const { folder: place, ...asks } = readAsked(shardFolder(folder, shard));
     checkShard(folder, shard, what, asks);
-    return { folder: place, files: evaluationFiles(place) };
+    return evaluationFiles(place);
   });
   const unlock = lockFolder(folder, 'an evaluation');
   const speed = throughputMeter();
   let timing: TimingLog | undefined;
   let store: CompletionStore | undefined;
-  let partial: JsonLines | undefined;
+  let partial: ReturnType<typeof openCheckedLines> | undefined;
   try {
     removeLeftovers(folder);
     const resumed = existsSync(files.asked);
     const before = resumed ? readAsked(folder) : undefined;
     // `best` of a run that was trained for longer may be another by now: what was begun with the former one is left.
     if (before?.phase !== what.phase || before?.step !== what.step || !before) {
-      rmSync(files.seal, { force: true });
+      for (const name of ['evaluation', 'seal', 'partial'] as const) rmSync(files[name], { force: true });
       writeFileAtomic(files.asked, `${JSON.stringify(what, null, 2)}\n`);
-      rmSync(files.partial, { force: true });
     }
     const log = (timing = openTimingLog(files.timing));
     onTruncatedLog?.(files.timing, log.truncatedBytes);
-    let known: ReadonlyMap<string, R> | undefined;
+    const known = new Map<string, KnownRow<R>>();
     let ask: Partial<AskOptions> = {};
     if (runner.prompted) {
       store = openCompletionStore(files.completions);
       onTruncatedLog?.(files.completions, store.truncatedBytes);
-      for (const shard of shards) if (existsSync(shard.files.completions)) store.takeOver(shard.files.completions);
+      for (const { completions } of shards) if (existsSync(completions)) store.takeOver(completions);
       const clients = createClients({
         ...clientSettings(what),
         ...{ model: model!, store, signal },
@@ -186,10 +195,10 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       ask = { openCalls: ({ id }) => clients.clientFor(id), concurrency: model!.concurrency };
     } else if (!runner.online) {
       if (fromScratch) rmSync(files.partial, { force: true });
-      partial = openJsonLines(files.partial);
+      const take = (row: KnownRow<R>) => known.set(row.row.id, row);
+      for (const shard of fromScratch ? [] : shards) rowsOfShard(shard, scorer.measure, take);
+      partial = openPartial(files.partial, scorer.measure, take);
       onTruncatedLog?.(files.partial, partial.truncatedBytes);
-      const ofShards = fromScratch ? [] : shards.flatMap((shard) => rowsOfShard(shard.folder, scorer.measure));
-      known = new Map([...ofShards, ...rowsAsWritten(files.partial, scorer.measure)].map((row) => [row.id, row]));
     }
     let done = 0;
     const evaluation = await evaluate(runner, samples, scorer, {
@@ -197,11 +206,9 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       onPrepared: () => speed.prepared(),
       onRow(row, sample, attempt) {
         speed.answered();
-        if (attempt && !known?.has(row.id)) partial?.append(row);
+        if (attempt && !known.has(row.id)) partial?.append(partialLine(row, attempt));
         onRow?.(row, sample, attempt);
-        if (++done % savedEvery !== 0) return;
-        partial?.flush();
-        log.record('evaluate', done, speed.lap());
+        if (++done % savedEvery === 0) log.record('evaluate', done, speed.lap());
       },
     });
     log.record('evaluate', done, speed.lap());
@@ -264,17 +271,42 @@ export function saveEvaluation<R extends Row>(
 export const rowLine = (row: Row): string =>
   `${JSON.stringify(row, (_, value: unknown) => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value))}\n`;
 
-/** Rows of a log that are written again: parsing orders keys by the schema, and bytes are to be equal. */
-function rowsAsWritten<R extends Row>(file: string, { row }: Pick<Measure<R>, 'row'>): R[] {
-  const written = readJsonLines<unknown>(file);
-  return readJsonLines(file, row).map((one, i) => inOrderOf(one, written[i]) as R);
-}
+/** A line of `traces.jsonl`, without its id. */
+const tracedLine = z.object({ trace: z.array(z.custom<TraceEvent>()), calls: z.array(z.custom<CallRecord>()) });
 
-function rowsOfShard<R extends Row>(folder: string, measure: Pick<Measure<R>, 'row'>): R[] {
-  const files = evaluationFiles(folder);
-  if (!existsSync(files.evaluation)) return rowsAsWritten(files.partial, measure);
-  checkEvaluationSeal(folder, ['asked', 'answers']);
-  return rowsAsWritten(files.answers, measure);
+/** A row under way: with what the agent did, and the version of the program that counted it. */
+const partialRow = tracedLine.extend({ program: text, row: z.unknown(), failure: text.optional() });
+const program = kgwalkVersion();
+
+const partialLine = (row: Row, { trace = [], calls = [], failure }: Attempt<unknown>) => ({
+  ...{ program, row: JSON.parse(rowLine(row)) as object, trace, calls, failure },
+});
+
+type Take<R extends Row> = (known: KnownRow<R>) => void;
+type Rows<R extends Row> = Pick<Measure<R>, 'row'>;
+
+/** Opens the rows under way; those that another version of the program counted are asked again. @throws as `openCheckedLines` */
+const openPartial = <R extends Row>(file: string, rows: Rows<R>, take: Take<R>, readOnly = false) =>
+  openCheckedLines(file, { readOnly }, (line, _, place) => {
+    const { program: by, row, failure, ...traced } = ofShape(line, partialRow, { what: 'a row under way', place });
+    if (by === program) take({ row: asRow(row, rows, place), traced, failure });
+  });
+
+/** A row that is written again: parsing orders keys by the schema, and bytes are to be equal. */
+const asRow = <R extends Row>(written: unknown, { row }: Rows<R>, place: string): R =>
+  inOrderOf(ofShape(written, row, { what: 'a row of this evaluation', place }), written) as R;
+
+function rowsOfShard<R extends Row>(
+  { evaluation, partial, answers, traces }: EvaluationFiles,
+  rows: Rows<R>,
+  take: Take<R>,
+) {
+  if (!existsSync(evaluation)) return existsSync(partial) && openPartial(partial, rows, take, true).close();
+  checkEvaluationSeal(dirname(answers), ['asked', 'answers', 'traces']);
+  const traced = existsSync(traces) ? readJsonLines(traces, tracedLine) : [];
+  readJsonLines<unknown>(answers).forEach((row, i) => {
+    take({ row: asRow(row, rows, `${answers}:${i + 1}`), traced: traced[i] ?? { trace: [], calls: [] } });
+  });
 }
 
 /** A value with its keys in the order of another one that has them. */
@@ -291,13 +323,10 @@ export const traceLine = (id: string, { trace, calls }: Traced): string => `${JS
 export const recordText = (record: EvaluationRecord): string => `${JSON.stringify(record, null, 2)}\n`;
 
 /** Bytes in pieces of some megabytes: the lines of a large evaluation joined would be one huge string. */
-function chunksOf(lines: readonly string[]): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  for (let begin = 0; begin < lines.length; begin += 1000) {
-    chunks.push(Buffer.from(lines.slice(begin, begin + 1000).join('')));
-  }
-  return chunks;
-}
+const chunksOf = (lines: readonly string[]): Uint8Array[] =>
+  Array.from({ length: Math.ceil(lines.length / 1000) }, (_, i) =>
+    Buffer.from(lines.slice(1000 * i, 1000 * (i + 1)).join('')),
+  );
 
 /**
  * What an evaluation asked.
@@ -360,12 +389,7 @@ export function readEvaluation<R extends Row>(
   const files = evaluationFiles(folder);
   if (!existsSync(files.evaluation)) throw unfinished(folder);
   checkEvaluationSeal(folder, ['asked', 'answers']);
-  const record = readRecord(folder);
-  const rows = readJsonLines(files.answers, row);
-  if (rows.length === record.n) return { folder, record, rows };
-  throw new WorkbenchError('data', `expected ${record.n} rows, got ${rows.length}, at ${files.answers}`, {
-    hint: 'Run the same `kgwalk evaluate` again: it counts from scratch.',
-  });
+  return { folder, record: readRecord(folder), rows: readJsonLines(files.answers, row) };
 }
 
 /** Error with the way to resume a stopped evaluation. */

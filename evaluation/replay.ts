@@ -12,6 +12,7 @@ import {
   rowLine,
   subjectOf,
   traceLine,
+  unfinished,
 } from './keep.js';
 import type { AgentRunner, AskOptions, Row, Sample, Scorer } from './score.js';
 import { samplesOf } from './shards.js';
@@ -60,6 +61,7 @@ export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
       hint: `Such as ${samples[0]!.task.id}.`,
     });
   }
+  if (!existsSync(files.answers)) throw unfinished(asked.folder);
   const answers = savedLines(files.answers);
   const saved = { answers, traces: existsSync(files.traces) ? savedLines(files.traces) : undefined };
   const begin = index < 0 || runner.online ? 0 : index;
@@ -108,13 +110,4 @@ function openReplayCalls(file: string, asked: AskedEvaluation): Pick<AskOptions,
   }
 }
 
-function savedLines(file: string): string[] {
-  if (!existsSync(file)) {
-    throw new WorkbenchError('data', `expected a finished evaluation, got none, at ${file}`, {
-      hint: 'Run the same `kgwalk evaluate` again: it resumes where it stopped.',
-    });
-  }
-  const lines = readFileSync(file, 'utf8').split('\n');
-  lines.pop();
-  return lines.map((line) => `${line}\n`);
-}
+const savedLines = (file: string): string[] => readFileSync(file, 'utf8').match(/[^\n]*\n/g) ?? [];

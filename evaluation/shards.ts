@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalJson } from '../src/run/config-values.js';
+import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { evaluationFiles } from '../src/run/run-files.js';
 import type { AboutEvaluation } from '../src/run/evaluation.js';
@@ -33,9 +34,9 @@ interface Asked {
   about: AboutEvaluation;
 }
 
-/** Identity of a shard: that of the whole, and the part. */
+/** Identity of a shard: that of the whole, the part, and the program: what several versions counted is not put together. */
 export function askedOfShard<A extends Asked>(asked: A, { part, of }: Shard): A {
-  return { ...asked, about: { ...asked.about, shard: `${part}/${of}` } };
+  return { ...asked, about: { ...asked.about, shard: `${part}/${of}`, program: kgwalkVersion() } };
 }
 
 /** The samples of an evaluation, which may be that of a shard. */
@@ -67,7 +68,7 @@ export function checkShard(folder: string, shard: Shard, asked: Asked, ofShard: 
   const place = shardFolder(folder, shard);
   if (canonicalJson(ofShard) === canonicalJson(askedOfShard(asked, shard))) return;
   throw new WorkbenchError('data', `expected a shard of this evaluation, got one that asked otherwise, at ${place}`, {
-    hint: 'Its checkpoint is an earlier one, or its files are of elsewhere: remove the folder, or write the plan again.',
+    hint: 'Its checkpoint or its version of the program is another one, or its files are of elsewhere: remove the folder, or write the plan again.',
   });
 }
 

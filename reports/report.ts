@@ -9,7 +9,7 @@ import { workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './intro.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
-import { collectResults, withDifferences, withSettings, type Compare, type SettingsOf } from './results.js';
+import { collectResults, withDifferences, type Compare } from './results.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
@@ -31,8 +31,6 @@ interface ReportOptions {
   title?: string;
   /** Default: no tests. */
   compare?: Compare;
-  /** Default: curves over a switch omit its default value. */
-  settingsOf?: SettingsOf;
 }
 
 /**
@@ -43,7 +41,7 @@ interface ReportOptions {
  */
 export async function writeReport(
   runs: readonly RunInfo[],
-  { to, evaluations = [], title, compare, settingsOf }: ReportOptions,
+  { to, evaluations = [], title, compare }: ReportOptions,
 ): Promise<Report> {
   if (runs.length + evaluations.length === 0)
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
@@ -52,8 +50,7 @@ export async function writeReport(
   const saved = evaluations.map((folder) => loadEvaluation(folder));
   const all = [...loaded.flatMap((run) => run.evaluations), ...saved].map(namedBy(subjects));
   const collected = collectResults(all, subjects);
-  const described = settingsOf ? await withSettings(collected, settingsOf) : collected;
-  const sets = compare ? await withDifferences(described, compare) : described;
+  const sets = compare ? await withDifferences(collected, compare) : collected;
   const trained = trainedOf(subjects, sets);
   const groups = subjects.flatMap((subject) => subject.groups);
   const drawn: Drawn = { pictures: [], plots: [] };

@@ -1,4 +1,5 @@
 /** Evaluations as comparable rows for any task: one row per agent, averaged over seeds. */
+import { canonicalJson, isPlain } from '../src/run/config-values.js';
 import { agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
@@ -38,7 +39,7 @@ export interface ResultRow {
   metrics: Figures;
   slices: Readonly<Record<string, Figures>>;
   cost: Readonly<Record<string, Cost>>;
-  /** Its switches: all of them, or those that differ from their defaults if the full list is unavailable. */
+  /** Its switches: all of them; in records of earlier versions those that differ from their defaults. */
   settings: Readonly<Record<string, unknown>>;
   /** Missed samples by reason, summed over seeds. */
   misses: Readonly<Record<string, number>>;
@@ -118,26 +119,6 @@ export function withDifferences(sets: readonly ResultSet[], compare: Compare): P
       const differences = await compare(set.about.task, set.main, of, reference.folders);
       const found = new Map(others.map((row, i) => [row, differences[i]]));
       return { ...set, rows: set.rows.map((row) => ({ ...row, difference: found.get(row) })) };
-    }),
-  );
-}
-
-/** All switches of an agent with their values; a record holds only those that differ from their defaults. */
-export type SettingsOf = (
-  task: string,
-  agent: string,
-  switches: Readonly<Record<string, unknown>>,
-) => Promise<Readonly<Record<string, unknown>>>;
-
-/** Sets with all switches of their untrained agents: a curve over a switch needs its default. */
-export function withSettings(sets: readonly ResultSet[], settingsOf: SettingsOf): Promise<ResultSet[]> {
-  return Promise.all(
-    sets.map(async (set) => {
-      const rows = set.rows.map(async (row) => {
-        if (row.own) return row;
-        return { ...row, settings: await settingsOf(set.about.task, row.records[0]!.agent, row.settings) };
-      });
-      return { ...set, rows: await Promise.all(rows) };
     }),
   );
 }
@@ -241,17 +222,20 @@ interface LabelledRow {
   same: EvaluationData[];
 }
 
+/** All that an evaluation was asked by but the seed and what follows from it: weights, tables, a run's name, the step of its best checkpoint. */
+function askedButSeed({ record, trained }: EvaluationData): string {
+  const { checkpoint: _checkpoint, table, ...hashes } = record.hashes;
+  const { seed: _seed, ...options } = record.options ?? {};
+  const asked = Object.entries(record).filter(([key]) => !measured.has(key));
+  return canonicalJson([Object.fromEntries(asked), hashes, record.options ? options : table, trained?.settings]);
+}
+
 /** Groups evaluations that differ only in the seed, and names rows by their differences. */
 function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
-  const settings = ({ record, trained }: EvaluationData) => {
-    const { agent, note, switches, hashes } = record;
-    const by = trained ? [trained.settings, trained.checkpoint] : hashes.encoder;
-    return JSON.stringify([agent, note, switches, facetsOf(record), by]);
-  };
-  const measured = [...groupBy(members, settings).values()].flatMap((same) => {
+  const averaged = [...groupBy(members, askedButSeed).values()].flatMap((same) => {
     // The same seed twice: either the same measurement, or something else changed and they must not be averaged.
-    const seedOf = ({ record, trained, tag }: EvaluationData) =>
-      JSON.stringify(trained ? (record.hashes.checkpoint ?? [record.run ?? tag]) : [record.seed, record.hashes]);
+    const seedOf = ({ record: { run, hashes, seed, options }, trained, tag }: EvaluationData) =>
+      canonicalJson(trained ? (trained.seed ?? hashes.checkpoint ?? run ?? tag) : (seed ?? options?.seed ?? null));
     // Without a seed every evaluation is the same measurement, not several.
     const figuresOf = (one: EvaluationData) =>
       (one.trained || one.record.model !== undefined ? seedOf(one) : '') + JSON.stringify(one.record.metrics);
@@ -261,12 +245,12 @@ function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
     const seeds = new Set(distinct.map(seedOf));
     return seeds.size === distinct.length ? [distinct] : distinct.map((one) => [one]);
   });
-  const rows = measured.filter(
-    (row) => !measured.some((other) => saysMore(other[0]!.record, row[0]!.record) || isBestOf(other, row)),
+  const rows = averaged.filter(
+    (row) => !averaged.some((other) => saysMore(other[0]!.record, row[0]!.record) || isBestOf(other, row)),
   );
   const trainings = new Set(rows.flatMap(([first]) => first!.trained?.settings ?? []));
   const plainRows = rows.map((same) => ({ label: nameOf(same, trainings.size > 1), same }));
-  const named = apart(plainRows, 'label', ({ same }) => facetsOf(same[0]!.record));
+  const named = apart(plainRows, 'label', ({ same: [one] }) => [...facetsOf(one!.record), ...optionsOf(one!.record)]);
   return apart(named, 'label', ({ same }) => [same[0]!.tag]);
 }
 
@@ -317,12 +301,17 @@ function nameOf(same: readonly EvaluationData[], several: boolean): string {
   return labelOf(method, [checkpoint, ...(several ? [label] : []), ...switched]);
 }
 
-/** Record keys that are not evaluation settings or are shown separately. */
-const shown = new Set(
-  'schemaVersion task agent note run checkpoint phase step dataset subsets labels graph split limit seed simulated switches figures clusters n excluded metrics slices misses cost hashes details sections examples bounds'.split(
+/** Record keys that are results, or follow from the seed. */
+const measured = new Set(
+  'options run phase step seed figures clusters n excluded metrics slices misses cost hashes details sections examples bounds'.split(
     ' ',
   ),
 );
+/** Record keys that are not evaluation settings or are shown separately. */
+const shown = new Set([
+  ...measured,
+  ...'schemaVersion task agent note checkpoint dataset subsets labels graph split limit simulated switches'.split(' '),
+]);
 
 /** Evaluation settings of an agent by name, without those shown separately. */
 export function toldApart(record: EvaluationRecord): [string, unknown][] {
@@ -347,6 +336,14 @@ export function facetsOf(record: EvaluationRecord): string[] {
     return [value === true ? wordsOf(key) : `${wordsOf(key)} ${String(value)}`];
   });
   return [...words, ...(asks ? [choicesOf(record)!] : [])];
+}
+
+/** Settings that an untrained agent was opened from beside its switches, in words: `epochs 20`. */
+function optionsOf({ options: { switches: _, ...read } = {} }: EvaluationRecord): string[] {
+  const settings = Object.entries(read).flatMap(([key, value]) =>
+    isPlain(value) ? Object.entries(value) : [[key, value]],
+  );
+  return settings.map(([key, value]) => `${String(key)} ${String(value)}`);
 }
 
 type Colored = Pick<ResultRow, 'color' | 'group'>;
@@ -399,7 +396,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     metrics: average(records.map(({ metrics }) => metrics)),
     slices: averageSlices(records),
     cost: averageCost(records),
-    settings: records[0]!.switches ?? {},
+    settings: (records[0]!.options?.switches as ResultRow['settings'] | undefined) ?? records[0]!.switches ?? {},
     misses: sumOf(records.map(({ misses }) => misses)),
     speed:
       speeds.length === 0

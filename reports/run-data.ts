@@ -22,6 +22,8 @@ interface TrainedBy {
   /** The run's name without time and seed. */
   label: string;
   checkpoint: string;
+  /** Absent for several runs as one, and if the run is missing. */
+  seed?: unknown;
   /** Training method, such as `PPO`, and the kind of what was trained; absent if the run is missing. */
   method?: string | undefined;
   kind?: string;
@@ -126,7 +128,8 @@ function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase:
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
     const method = methodOf(config, checkpoint, phase);
-    return { settings: settingsKey(config), label: plainName(id), checkpoint, method, kind: kindOf(config) };
+    const label = plainName(id);
+    return { settings: settingsKey(config), label, checkpoint, seed: config.seed, method, kind: kindOf(config) };
   } catch {
     return { settings: String(run), label: plainName(basename(String(run))), checkpoint };
   }

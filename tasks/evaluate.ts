@@ -11,13 +11,13 @@ import { askedOfShard, samplesOf, type Shard, shardFolder, shardsIn } from '../e
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { type AboutEvaluation, agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
+import { agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
 import { type Figure, numberText } from '../src/run/figures.js';
 import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
 import { runFiles } from '../src/run/run-files.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
-import type { Choices, EvaluationFlags } from './flags.js';
+import type { EvaluationFlags } from './flags.js';
 import { embeddedChatModel, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
 import { type TrainingCost } from './training-cost.js';
@@ -231,7 +231,9 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     ...(trained && !own && { run: trainedName(trained) }),
     ...(trained && checkpointOf(trained)),
     about: {
-      ...chosenBy(data.about, model ? choices : 'written'),
+      ...data.about,
+      // `written` is left out.
+      ...('choices' in data.about && { choices: model && choices !== 'written' ? choices : undefined }),
       ...(model && { model: model.name, simulated: model.simulated }),
       // Without a model there are no calls to count.
       ...(!model && 'budget' in data.about && { budget: null }),
@@ -240,15 +242,9 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     },
     ...(encoder !== undefined && { encoder }),
     ...(model && { modelId: model.id }),
-    resamples: data.resamples,
+    ...{ resamples: data.resamples, examples: data.examples },
     hashes: { ...data.hashes, ...hashes, ...pluginHashes({ agent: `${task}/${agent}`, run: trained?.run }) },
   };
-}
-
-/** Identity with another choice mode; `written` is omitted. A replay compares the order of keys, so it stays. */
-function chosenBy(about: AboutEvaluation, choices: Choices): AboutEvaluation {
-  const kept = Object.entries(about).filter(([key]) => key !== 'choices' || choices !== 'written');
-  return Object.fromEntries(kept.map(([key, value]) => [key, key === 'choices' ? choices : value])) as AboutEvaluation;
 }
 
 /** Phase and step of a name such as `best`. */

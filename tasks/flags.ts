@@ -1,5 +1,6 @@
 /** The options of commands that evaluate, compare and ask, as the command line gives them. */
 import type { HoldOut } from '../datasets/questions/question-manifest.js';
+import type { AskedEvaluation } from '../evaluation/keep.js';
 import { WorkbenchError } from '../src/run/errors.js';
 
 const mostThreads = 256;
@@ -35,8 +36,8 @@ export interface EvaluationFlags {
   predictions?: string;
   start?: string;
   dialogue?: string;
-  /** Other settings of the section `data`, where no run says them: those of a kept evaluation that is replayed. */
-  drawn?: Record<string, unknown>;
+  /** A kept evaluation that is replayed: what it was asked by goes before runs and defaults. */
+  kept?: AskedEvaluation;
   /** Options of questions. */
   holdOut?: HoldOut;
   seed?: string;

@@ -1,4 +1,4 @@
-/** Paired comparison of kept evaluations, and the switches of agents, for pages. */
+/** Paired comparison of kept evaluations, for pages. */
 import { readEvaluation } from '../evaluation/keep.js';
 import { pairedOverSeeds } from '../evaluation/compare.js';
 import type { Measure, Row } from '../evaluation/score.js';
@@ -34,20 +34,4 @@ export async function pairedFolders(
     const rows = against && rowsOf(folders);
     return rows && pairedOverSeeds(measure, figure, rows, against);
   });
-}
-
-/** All switches of an agent, of which `switches` differ from their defaults; these alone where the agent is not known, or has others now. */
-export async function settingsOfAgent(
-  task: string,
-  agent: string,
-  switches: Readonly<Record<string, unknown>>,
-): Promise<Readonly<Record<string, unknown>>> {
-  if (!taskNames.includes(task as TaskName)) return switches;
-  const { agents } = await loadTask(task as TaskName);
-  try {
-    return agents.has(agent) ? agents.settings(agent, switches) : switches;
-  } catch (error) {
-    if (error instanceof WorkbenchError) return switches;
-    throw error;
-  }
 }

@@ -27,32 +27,17 @@ export async function openReplayed(
 ): Promise<Replayed> {
   requirePlugins(labelsOfHashes(asked.hashes), { what: 'the evaluation', place: asked.folder });
   const task = await loadTask(asked.task as TaskName);
-  const wanted = encoder ?? asked.encoder;
-  const flags = { ...task.flagsOf(asked), encoder: wanted };
+  const flags = { ...task.flagsOf(asked), encoder: encoder ?? asked.encoder, kept: asked };
   const { data, agents, close } = await openAgents(task, [resolvedOf(asked)], flags, work);
   const [agent] = agents;
-  const other = (expected: string, hint: string) => new WorkbenchError('data', `expected ${expected}`, { hint });
   try {
-    for (const [key, hash] of Object.entries<string>(data.hashes)) {
-      if (asked.hashes[key] === hash) continue;
-      const { dataset } = asked.about;
-      throw other(
-        `data set ${dataset} as it was evaluated, got another, at ${asked.folder}`,
-        'It has been imported again since then, from other files.',
-      );
-    }
-    const { encoder: vectors, walker } = agent!.hashes ?? {};
-    if (vectors !== asked.hashes.encoder) {
-      throw other(
-        `text vectors of ${asked.hashes.encoder}, got those of ${vectors}, at --encoder`,
-        'Give the file that the evaluation was made with.',
-      );
-    }
-    if (walker !== asked.hashes.walker) {
-      throw other(
-        `the walker of checkpoint ${asked.hashes.walker}, got ${walker}, at the switches of ${asked.folder}`,
-        'Its run was trained on, or another run has its name: name the checkpoint by `RUN@NAME`.',
-      );
+    const found: Readonly<Record<string, string>> = { ...data.hashes, ...agent!.hashes };
+    for (const [key, hash] of Object.entries(asked.hashes)) {
+      if (found[key] === hash || key.startsWith('plugin:')) continue;
+      const got = `${hash.slice(0, 40)}, got ${found[key]?.slice(0, 40) ?? 'none'}`;
+      throw new WorkbenchError('data', `expected the ${key} of the evaluation, ${got}, at ${asked.folder}`, {
+        hint: 'It was imported again, trained on or changed since then: put it back, or evaluate again. --encoder FILE says where text vectors are from.',
+      });
     }
     return { task, data, agent: agent!, close };
   } catch (error) {
@@ -64,7 +49,8 @@ export async function openReplayed(
 function resolvedOf(asked: AskedEvaluation & { folder: string }): Resolved {
   const { agent, checkpoint, about } = asked;
   const run = runOf(asked);
-  if (run === undefined) return { name: agent, agent, switches: about.switches ?? {} };
+  const { switches = about.switches ?? {} } = about.options ?? {};
+  if (run === undefined) return { name: agent, agent, switches: switches as Record<string, unknown> };
   const trained = findTrained(run, checkpoint!);
   if (trained) return { name: run, switches: {}, trained };
   throw new WorkbenchError('data', `expected the run of the evaluation, got nothing, at ${run}`);

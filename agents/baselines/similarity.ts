@@ -50,23 +50,20 @@ export async function textSimilarityBaseline(
       headLogSoftmax(graph, edgeLogProbs, sharpness, head, edgeLogProbs);
     }
   };
-  const ranker = rankingAgent({ name: 'text-similarity', note: `vectors of ${encoder.name}` }, context, (task) => {
+  const ranker = rankingAgent({ name: 'text-similarity' }, context, (task) => {
     if (task.start >= 0) prepare(messages.get(task.id)!, task.start);
     return scores;
   });
   return {
     ...ranker,
     async answer(tasks: readonly WalkTask[], onProgress) {
-      const before = encoder.counters.encodes;
       const vectors = unitRows(
         await encoder.encode(tasks.map(lastMessageText), { maxTokens: limits.lastMessageTokens }),
       );
       messages.clear();
       tasks.forEach((task, i) => messages.set(task.id, vectors[i]!));
       const answers = await ranker.answer(tasks, onProgress);
-      // Encodes of a batch are shared; they are booked on its first answer.
-      const encodes = encoder.counters.encodes - before;
-      return answers.map((answer, i) => (i === 0 ? { ...answer, cost: { encodes } } : answer));
+      return answers.map((answer) => ({ ...answer, cost: { encodes: 1 } }));
     },
   };
 }

@@ -31,9 +31,10 @@ const settings = z.strictObject({
 export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
   settings,
   needs: ['train', 'encoder'],
-  create({ graph, train, encoder }, { horizon, screened, widest, unseen }) {
+  async create({ graph, train, encoder }, { horizon, screened, widest, unseen }) {
     let chains: ReturnType<typeof templateChains> | undefined;
     const chainsOf = () => (chains ??= templateChains(graph, train(), { horizon, screened, widest }));
+    const vectors = unseen === 'nearest' ? await encoder() : undefined;
     let nearest: ReturnType<typeof nearestText> | undefined;
     /** Nearest known template by unseen template. */
     const found = new Map<string, string>();
@@ -42,10 +43,10 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
     const find = async (tasks: readonly QuestionTask[], signal?: AbortSignal) => {
       const { chainOf, known } = chainsOf();
       const asked = [...new Set(tasks.map(maskedQuestion))].filter((text) => !found.has(text) && !chainOf(text));
-      if (unseen === 'abstain' || asked.length === 0) return;
+      if (!vectors || asked.length === 0) return;
       const templates = known();
       if (templates.length === 0) return;
-      nearest ??= nearestText(templates, encoder);
+      nearest ??= nearestText(templates, vectors);
       const indices = await nearest(asked, signal);
       asked.forEach((text, i) => found.set(text, templates[indices[i]!]!));
     };
@@ -149,13 +150,12 @@ function better(a: Candidate, b: Candidate): number {
 /**
  * Index of the nearest known text for each query; ties go to the first.
  * @param known at least one; encoded at the first call
- * @param open called at the first call
  */
-export function nearestText(known: readonly string[], open: () => Promise<StateEncoder>) {
+export function nearestText(known: readonly string[], encoder: StateEncoder) {
   let table: Promise<Float32Array[]> | undefined;
   return async (asked: readonly string[], signal?: AbortSignal): Promise<number[]> => {
-    const knownRows = await (table ??= unitVectors(await open(), known));
-    return (await unitVectors(await open(), asked, signal)).map((row) => {
+    const knownRows = await (table ??= unitVectors(encoder, known));
+    return (await unitVectors(encoder, asked, signal)).map((row) => {
       const cosines = knownRows.map((other) => dot(row, other));
       return cosines.reduce((best, cosine, i) => (cosine > cosines[best]! ? i : best), 0);
     });

@@ -158,13 +158,12 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
 
   async function writePage() {
     const { writeReport } = await import('../../reports/report.js');
-    const { pairedFolders, settingsOfAgent } = await import('../../tasks/paired.js');
+    const { pairedFolders } = await import('../../tasks/paired.js');
     return writeReport([dialogues.run, answering.run, reading.run], {
       to: join(folder, 'report'),
       title: 'The quickstart: walks and answers on the demo world',
       evaluations: [...all.rows, ...some.rows].map((row) => row.folder),
       compare: pairedFolders,
-      settingsOf: settingsOfAgent,
     });
   }
   return {

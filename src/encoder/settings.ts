@@ -51,5 +51,8 @@ export const encoderSettings = z.strictObject({
     ),
 });
 
+/** Settings that vectors and texts depend on; the model is known by its hash. */
+export const vectorSettings = encoderSettings.omit({ model: true, workers: true }).strip();
+
 /** Every setting with its value. */
 export type EncoderSettings = z.output<typeof encoderSettings>;

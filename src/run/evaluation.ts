@@ -69,6 +69,10 @@ const about = {
   budgetMode: z.enum(['strict', 'reference']).optional(),
   /** The agent's switches that differ from its defaults. */
   switches: z.record(text, furtherKey).optional(),
+  /** Options that an untrained agent was opened from, by value: all of its switches, and settings of its encoder or embedding. */
+  options: z.record(text, furtherKey).optional(),
+  /** Name of its text encoder. */
+  encoder: text.optional(),
 };
 
 /** The `about` section of an evaluation: samples, agent and settings. */

@@ -1,30 +1,22 @@
 /** Agents that walk dialogues, opened: untrained ones by name, trained ones from the folder of their run. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Agent, Answer } from '../../agents/agent.js';
-import { dialogueAgents } from '../../agents/dialogue-agents.js';
+import { dialogueAgents, type DialogueAgentResources } from '../../agents/dialogue-agents.js';
 import { arkPrompts, type TaskClient } from '../../agents/prompted/ark/ark-agent.js';
 import { loadWalkers } from '../../agents/walker/load-walker.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { batchAsker, type BatchOptions } from '../../evaluation/ask.js';
-import type { EmbeddingTable } from '../../src/embedding/transe.js';
-import { openEncoder } from '../../src/encoder/open-encoder.js';
-import { encoderSettings } from '../../src/encoder/settings.js';
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { QuestionClient } from '../../src/llm/client/create-clients.js';
-import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { cacheFolder } from '../../src/run/locations.js';
-import type { RunInfo } from '../../src/run/records.js';
-import { runFiles } from '../../src/run/run-files.js';
+import { sha256File } from '../../src/run/files.js';
 import { backendOf } from '../../src/tensor/backend.js';
-import { pretrainEmbeddings, readTable, runTableFile } from '../../trainers/transe/pretrain.js';
+import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { type EvaluationFlags, threadsOf } from '../flags.js';
-import type { OpenedAgent, OpenOptions, Resolved, Trained, Work } from '../task.js';
+import type { OpenedAgent, OpenOptions, Resolved, Trained } from '../task.js';
 import { foldersOf, weightsOf } from '../named-runs.js';
+import { agentOptions, openByName } from '../open-agent.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount, type DialogueRow } from './row.js';
 import { type DialogueEvaluationData, oracleLabel } from './data.js';
 import { dialogueScorer } from './score.js';
@@ -118,47 +110,45 @@ async function openWalker(
 }
 
 async function openUntrained(
-  { agent: name, switches }: Resolved,
-  data: DialogueEvaluationData,
-  { runs, encoder: wanted, work }: OpenOptions,
+  which: Resolved,
+  { graph, train, dataset, settings, withArk }: DialogueEvaluationData,
+  { flags, runs, encoder: place, work }: OpenOptions,
 ): Promise<Opened> {
-  const { graph, train, settings, withArk } = data;
   const run = runs.at(-1);
-  const texts = encoderSettings.parse(run?.config.encoder ?? {});
-  let encoder: Promise<StateEncoder> | undefined;
   let openCalls: ((task: { readonly id: string }) => QuestionClient) | undefined;
-  const prompted = asking.includes(name!);
-  const close = async () => {
-    await (await encoder)?.dispose();
-  };
-  try {
-    const agent = await dialogueAgents.create(
-      name!,
-      {
-        ...{ graph, train },
-        ranking: { ...settings, arkBeam: withArk },
-        embedding: () => embeddingOf(data, run, work),
-        // The model that was asked for, else the run's, else the embedded one, else a hashed one; the agent's note names it.
-        encoder: () =>
-          (encoder ??= openEncoder(texts, {
-            modelPath: wanted ?? texts.model ?? defaultModel() ?? 'hashed:256',
-            cacheFolder: cacheFolder(),
-          })),
-        textLimits: texts,
-        taskClients: () => Promise.resolve((id: string) => taskClient(openCalls!({ id }))),
+  const options = agentOptions(flags, run, {
+    transe: { ...transeSettings.parse(run?.config.transe ?? {}), enabled: true },
+    seed: (run?.config.seed as number | undefined) ?? 0,
+  });
+  const { made, about, ...opened } = await openByName(
+    dialogueAgents,
+    which,
+    options,
+    (read, { encoder, hashes }): DialogueAgentResources => ({
+      ...{ graph, train, encoder },
+      ranking: { ...settings, arkBeam: withArk },
+      // The kept table of these settings, such as that of the run they are compared with, else a new one, which takes minutes.
+      async embedding() {
+        const { transe: settings, seed } = read;
+        const { progress, signal } = work;
+        const exclude = dialogueTriples(dataset, graph);
+        const { table, file } = await pretrainEmbeddings(graph, { settings, seed, exclude, progress, signal });
+        hashes.table = await sha256File(file);
+        return table;
       },
-      switches,
-    );
-    const id = (await encoder)?.id;
-    return {
-      ...{ agent, close },
-      ...(prompted && { about: promptBudget, useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
-      ...(id !== undefined && { hashes: { encoder: id } }),
-    };
-  } catch (error) {
-    await close().catch(() => {});
-    throw error;
-  }
+      get textLimits() {
+        return read.encoder;
+      },
+      taskClients: () => Promise.resolve((id: string) => taskClient(openCalls!({ id }))),
+    }),
+    place,
+  );
+  return {
+    ...opened,
+    agent: made,
+    about: { ...about, ...(asking.includes(which.agent!) && promptBudget) },
+    ...(asking.includes(which.agent!) && { useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
+  };
 }
 
 function taskClient({ client, totals }: QuestionClient): TaskClient {
@@ -169,21 +159,4 @@ function taskClient({ client, totals }: QuestionClient): TaskClient {
       return { calls, promptTokens, cachedTokens, completionTokens };
     },
   };
-}
-
-/** The table of the run they are compared with, else one that fits and was kept, else a new one, which takes minutes. */
-async function embeddingOf(
-  { graph, dataset }: DialogueEvaluationData,
-  run: RunInfo | undefined,
-  { progress, signal }: Work,
-): Promise<EmbeddingTable> {
-  const file = run && join(runFiles(run.folder).embeddings, runTableFile);
-  if (file !== undefined && existsSync(file)) return readTable(file, graph).table;
-  const { table } = await pretrainEmbeddings(graph, {
-    settings: transeSettings.parse(run?.config.transe ?? {}),
-    seed: (run?.config.seed as number | undefined) ?? 0,
-    exclude: dialogueTriples(dataset, graph),
-    ...{ progress, signal },
-  });
-  return table;
 }

@@ -43,10 +43,11 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
   const data = dataOf(flags, runs);
   const settings = settingsOf(flags, runs);
   const [run] = runs;
-  const { horizon } = loadConfig(envSettings, {
+  const env = loadConfig(envSettings, {
     text: JSON.stringify(run?.config.env ?? {}),
     source: `env of ${run?.id}`,
   });
+  const horizon = (flags.kept?.about.reach as number | undefined) ?? env.horizon;
   const { count = 'strict' } = flags;
   if (count === 'ark') checkArkCount({ horizon, beamWidth: settings.beamWidth });
   const limit = wholeNumber(flags.limit, '--limit', 1) ?? Infinity;
@@ -81,6 +82,7 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
       ...drawnBy(data),
       ...(samples.length < all.length && { limit }),
       ...{ beamWidth: settings.beamWidth, ks: settings.ks, twoHopBonus: settings.twoHopBonus, count },
+      reach: horizon,
     },
     hashes: { graph: graph.hash, ...(split === undefined && { data: await sha256File(flags.data!) }) },
   };
@@ -97,10 +99,10 @@ export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation):
   if (hashes.data !== undefined) {
     throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
   }
-  const { dataset, graph, split, turns, limit, beamWidth, twoHopBonus, count } = about as Record<string, string>;
+  const { dataset, graph, split, turns, limit, count } = about as Record<string, string>;
   return {
-    ...(checkpoint === undefined && { dataset, graph, turns, drawn: drawnBy(about) }),
-    ...{ split, beamWidth: String(beamWidth), twoHopBonus: String(twoHopBonus), count: count as 'strict' },
+    ...(checkpoint === undefined && { dataset, graph, turns }),
+    ...{ split, count: count as 'strict' },
     ...(limit !== undefined && { limit: String(limit) }),
     ...{ checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
   };
@@ -111,7 +113,11 @@ function dataOf(flags: EvaluationFlags, runs: readonly RunInfo[]): DataSettings 
   const own = sameOfRuns(runs, ({ config }) => dataSettings.parse(config.data ?? {}));
   if (!own) {
     const overrides = asked.map((key) => `${key}=${JSON.stringify(flags[key])}`);
-    return loadConfig(dataSettings, { text: JSON.stringify(flags.drawn ?? {}), source: 'what was asked', overrides });
+    return loadConfig(dataSettings, {
+      text: JSON.stringify(drawnBy(flags.kept?.about ?? {})),
+      source: 'what was asked',
+      overrides,
+    });
   }
   for (const key of asked) {
     if (flags[key] === own[key]) continue;
@@ -127,7 +133,12 @@ function settingsOf(flags: EvaluationFlags, runs: readonly RunInfo[]): Evaluatio
   const overrides = (['beamWidth', 'twoHopBonus'] as const).flatMap((key) =>
     flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
   );
-  const text = JSON.stringify(runs[0]?.config.evaluation ?? {});
+  const { kept } = flags;
+  const asked = kept && {
+    ...Object.fromEntries(['beamWidth', 'ks', 'twoHopBonus'].map((key) => [key, kept.about[key]])),
+    ...{ resamples: kept.resamples, examples: kept.examples },
+  };
+  const text = JSON.stringify({ ...(runs[0]?.config.evaluation as object | undefined), ...asked });
   return loadConfig(evaluationSettings, { text, overrides, source: 'evaluation settings' });
 }
 

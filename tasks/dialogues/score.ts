@@ -12,7 +12,10 @@ import { type Figure, numberText } from '../../src/run/figures.js';
 import { calibrationSections } from './calibration.js';
 import { dialogueArrow, dialogueRow, type DialogueRow, missReasons, type RowContext, rowOf } from './row.js';
 
-/** Each counted rank by the name that it has in keys such as `entity-path@5`, with its title. */
+/**
+ * Each counted rank by the name that it has in keys such as `entity-path@5`, with its title. Paths are ranked as they are written; targets are the
+ * ends of all walks that the agent scored, written or not, up to as many ends as the beam is wide.
+ */
 const ranks: Record<string, { of: (row: DialogueRow) => number | undefined; title: string }> = {
   path: { of: ({ path }) => path, title: 'path' },
   'entity-path': { of: ({ entityPath }) => entityPath, title: 'path of entities' },

@@ -94,12 +94,13 @@ export function episodeFlagsOf({ about, checkpoint }: AskedEvaluation): Evaluati
 /** The agent with its way of being asked and scored. */
 export async function openEpisodeAgent(
   own: OwnParts,
-  { agent, switches, trained }: Resolved,
+  which: Resolved,
   { source, shape, hashes }: EpisodeData,
 ): Promise<OpenedAgent<EpisodeSample, PlayedEpisode, EpisodeRow>> {
+  const { agent, trained } = which;
   if (!trained) {
-    const choose = await episodeAgents.create(agent!, { shape }, switches);
-    return { asker: playing(agent!, source, choose), scorer: episodeScorer };
+    const { made, options } = await episodeAgents.open(agent!, {}, () => ({ shape }), which.switches);
+    return { asker: playing(agent!, source, made), scorer: episodeScorer, about: { options } };
   }
   const members: PolicyMember[] = [];
   const close = () => members.splice(0).forEach(({ actor }) => actor.dispose());

@@ -29,6 +29,7 @@ import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
 import { datasetOf, findRun, foldersOf, weightsOf } from '../named-runs.js';
+import { agentOptions, openByName } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { type LinkData, rankerAsker } from './data.js';
 import { queriesOf } from './ranks.js';
@@ -86,19 +87,29 @@ export async function openScoredAgent(
   };
 }
 
-/** Opens what was resolved; an embedding that is not kept yet is trained. @param horizon steps of a walk of untrained agents */
+/**
+ * Opens what was resolved; an embedding that is not kept yet is trained.
+ * @param horizon steps of a walk of untrained agents
+ * @param own options of untrained agents; default those of a preset that is named, else of the last run, else the usual ones
+ */
 export async function openRanker(
-  { agent: name, switches, trained }: Resolved,
+  which: Resolved,
   dataset: LinkDataset,
   horizon: number,
   options: OpenOptions,
+  own?: LinkOptions,
 ): Promise<OpenedRanker> {
+  const { trained } = which;
   if (trained) return (isExact(trained) ? openExactWalker : openRunWalker)(trained, dataset, options);
-  const made = await linkAgents.create(name!, resourcesOf(dataset, horizon, options), switches);
-  const { ranker, table, source, agent, note, seed, horizon: steps } = made;
+  const { made, about } = await openByName(linkAgents, which, own ?? (await linkOptions(horizon, options)), (read) =>
+    resourcesOf(dataset, read, options),
+  );
+  const { ranker, table, source, agent, note } = made;
+  // Steps of walks or chains, and the seed of an embedding, of agents that have any.
+  const { seed, horizon: steps } = about.options as Partial<LinkOptions>;
   return {
     ...{ ranker, agent, note, pooling: 'max' },
-    about: { ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
+    about: { ...about, ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
     hashes: {
       ...(table !== undefined && { table: await sha256File(table) }),
       ...(source !== undefined && { source }),
@@ -157,13 +168,26 @@ async function openRunWalker(trained: Trained, dataset: LinkDataset, { flags }: 
   };
 }
 
-function resourcesOf(dataset: LinkDataset, horizon: number, options: OpenOptions): LinkAgentResources {
-  const { flags, runs, work } = options;
-  const { progress, signal } = work;
+/** Options of untrained agents, by value. */
+async function linkOptions(horizon: number, { flags, runs, work }: OpenOptions) {
+  const run = runs.at(-1);
+  const { transe, bilinear, seed } =
+    flags.config === undefined ? (run ? settingsOfRun(run) : trainSettings.parse({})) : await work.preset(flags.config);
+  const enabled = true;
+  const embeddings = { transe: { ...transe, enabled }, bilinear: { ...bilinear, enabled } };
+  return agentOptions(flags, run, { ...embeddings, horizon, seed, checkpoint: flags.checkpoint });
+}
+type LinkOptions = Awaited<ReturnType<typeof linkOptions>>;
+
+function resourcesOf(dataset: LinkDataset, read: LinkOptions, options: OpenOptions): LinkAgentResources {
+  const { progress, signal } = options.work;
   return {
     graph: dataset.graph,
-    horizon,
+    get horizon() {
+      return read.horizon;
+    },
     async rules(from) {
+      const { horizon } = read;
       const source = from === undefined ? dataset : await learnedOn(from, dataset);
       requireSameRelations(dataset, source);
       const line = progress('mine rules', source.graph.numRelations, 'relations');
@@ -177,20 +201,16 @@ function resourcesOf(dataset: LinkDataset, horizon: number, options: OpenOptions
       const moved = ruleRanker(ruleScorer(dataset.graph, rules, ranking), dataset);
       return { ranker: moved, note, source: linksHash(source.manifest) };
     },
-    ensemble: (of, weights) => openEnsemble(of, weights, dataset, horizon, options),
+    ensemble: (of, weights) => openEnsemble(of, weights, dataset, read, options),
     async embedding(kind, imported) {
-      // Of a preset that is named, else of the last run, else the defaults.
-      const run = runs.at(-1);
+      const threads = threadsOf(options.flags.threads);
+      const usual = trainSettings.parse({});
       const settings =
-        flags.config !== undefined
-          ? await work.preset(flags.config)
-          : run
-            ? settingsOfRun(run)
-            : trainSettings.parse({});
-      const threads = threadsOf(flags.threads);
-      const chosen = imported === undefined ? settings : { ...settings, [kind]: { ...settings[kind], imported } };
-      const { scorer, file } = await openLinkScorer(kind, dataset, chosen, { threads, progress, signal });
-      return { scorer, file, seed: settings.seed };
+        imported === undefined
+          ? { ...usual, [kind]: read[kind], seed: read.seed }
+          : { ...usual, [kind]: { ...usual[kind], imported } };
+      const { scorer, file } = await openLinkScorer(kind, dataset, settings, { threads, progress, signal });
+      return { scorer, file };
     },
   };
 }
@@ -206,7 +226,7 @@ async function openEnsemble(
   of: string,
   weights: EnsembleWeights,
   dataset: LinkDataset,
-  horizon: number,
+  read: LinkOptions,
   options: OpenOptions,
 ): Promise<{ ranker: LinkRanker; note: string; source: string }> {
   const names = namesIn(of);
@@ -221,12 +241,12 @@ async function openEnsemble(
     const found = findRun(name);
     if (found && !isExact({ checkpoint: 'best', ...found })) throw refused(`${name}, which draws walks`);
     const which: Resolved | undefined = found
-      ? { name, switches: {}, trained: { checkpoint: options.flags.checkpoint ?? 'best', ...found } }
+      ? { name, switches: {}, trained: { checkpoint: read.checkpoint, ...found } }
       : ensembled.includes(name)
         ? { name, agent: name, switches: {} }
         : undefined;
     if (!which) throw refused(printable(name, 80));
-    members.push(await openRanker(which, dataset, horizon, options));
+    members.push(await openRanker(which, dataset, read.horizon, options, read));
   }
   const rankers = members.map(({ ranker }) => ranker);
   const source = createHash('sha256')

@@ -40,7 +40,8 @@ export async function linkData(flags: EvaluationFlags, runs: readonly RunInfo[])
     });
   }
   const directions = directionsOf(flags.direction, runs);
-  const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
+  const { horizon: usual } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
+  const horizon = (flags.kept?.about.reach as number | undefined) ?? usual;
   return {
     ...linkQuestions(dataset, split, sampledTriples(all, limit, 'evaluate/limit'), { directions, horizon }),
     ...{ resamples: 2000, examples: 12 },
@@ -65,6 +66,7 @@ export function linkQuestions(
       split,
       ...(limit < dataset[split].heads.length && { limit }),
       directions: [...directions],
+      reach: horizon,
     },
     hashes: { graph: dataset.graph.hash, dataset: linksHash(dataset.manifest) },
   };

@@ -1,5 +1,5 @@
 /** Agents that answer questions, opened: by name with switches, or from the folder of their run. */
-import type { QuestionAgent, QuestionAnswer } from '../../agents/question-agent.js';
+import type { QuestionAgent, QuestionAgentResources, QuestionAnswer } from '../../agents/question-agent.js';
 import { loadQuestionRun, questionAgents } from '../../agents/question-agents.js';
 import {
   loadRelationRanker,
@@ -12,15 +12,11 @@ import type { QuestionSample } from '../../datasets/question.js';
 import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { questionRunner } from '../../evaluation/ask.js';
 import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
-import { openEncoder } from '../../src/encoder/open-encoder.js';
-import { encoderSettings } from '../../src/encoder/settings.js';
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
-import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
-import { cacheFolder } from '../../src/run/locations.js';
+import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { nearestRun } from '../../src/run/run-folder.js';
 import { RemoteGraph } from '../../src/sparql/remote-graph.js';
@@ -28,6 +24,7 @@ import { parseSparqlSource } from '../../src/sparql/source.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
 import { findRun, foldersOf, weightsOf } from '../named-runs.js';
+import { agentOptions, openByName } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
@@ -43,6 +40,7 @@ interface OpenedQuestionAgent {
   hashes: Record<string, string>;
   /** Text encoder as it was asked for. */
   encoder?: string | undefined;
+  about?: Partial<AboutEvaluation>;
   close(): Promise<void>;
 }
 
@@ -92,7 +90,7 @@ export async function openScoredAgent(
   data: QuestionData,
   options: OpenOptions,
 ): Promise<OpenedAgent<QuestionSample, QuestionAnswer, QuestionRow>> {
-  const { agent, close, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
+  const { agent, close, about, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
   const { topicGiven, prompted } = agent;
   const hops = agent.hopSource?.(options.flags.choices === 'likelihood') ?? 'none';
   // Without hops in the data set, or with hops withheld, no agent receives any.
@@ -107,7 +105,12 @@ export async function openScoredAgent(
     },
     asker: questionRunner(data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent, data.hopsGiven),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
-    about: { topicGiven, ...(hops !== 'none' && given && { hops }), ...(beamWidth !== undefined && { beamWidth }) },
+    about: {
+      ...about,
+      topicGiven,
+      ...(hops !== 'none' && given && { hops }),
+      ...(beamWidth !== undefined && { beamWidth }),
+    },
   };
 }
 
@@ -131,39 +134,34 @@ export async function closeRemote(graph: Graph, work: Pick<Work, 'note'>): Promi
 }
 
 export async function openQuestionAgent(
-  { agent: name, switches, trained }: Resolved,
+  which: Resolved,
   { dataset, graph, names, train }: QuestionGraph,
   { seed, encoder: wanted, flags }: Pick<OpenOptions, 'encoder' | 'flags'> & { seed: number },
 ): Promise<OpenedQuestionAgent> {
-  if (trained) return openTrained(trained, graph, wanted, flags);
-  const encoder = wanted ?? defaultModel() ?? 'hashed:256';
-  let opened: Promise<StateEncoder> | undefined;
-  let helper: OpenedWalker | undefined;
-  const close = async () => {
-    await helper?.close();
-    await (await opened)?.dispose();
-  };
-  try {
-    const agent = await questionAgents.create(
-      name!,
-      {
-        ...{ dataset: dataset.manifest.name, graph, names, train, seed },
-        encoder: () =>
-          (opened ??= openEncoder(encoderSettings.parse({}), { modelPath: encoder, cacheFolder: cacheFolder() })),
-        async walker(run) {
-          helper = await openWalker(run, { dataset: dataset.manifest.name, graph }, wanted);
-          return helper.ranker;
-        },
+  if (which.trained) return openTrained(which.trained, graph, wanted, flags);
+  const { made, ...opened } = await openByName(
+    questionAgents,
+    which,
+    agentOptions(flags, undefined, { seed }),
+    (read, { encoder, hashes, closes }): QuestionAgentResources => ({
+      ...{ dataset: dataset.manifest.name, graph, names, train, encoder },
+      get seed() {
+        return read.seed;
       },
-      switches,
-    );
-    const id = (await opened)?.id;
-    const hashes = { ...(id !== undefined && { encoder: id }), ...(helper && { walker: helper.checkpointHash }) };
-    return { agent, hashes, ...(id !== undefined && { encoder }), close };
-  } catch (error) {
-    await close().catch(() => {});
-    throw error;
-  }
+      async walker(run) {
+        const { ranker, checkpointHash, close } = await openWalker(
+          run,
+          { dataset: dataset.manifest.name, graph },
+          wanted,
+        );
+        closes.push(close);
+        hashes.walker = checkpointHash;
+        return ranker;
+      },
+    }),
+    wanted,
+  );
+  return { agent: made, ...opened };
 }
 
 /** A trained walker that helps an agent; close it after use. */

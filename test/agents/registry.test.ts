@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import {
+  AgentRegistry,
   dialogueAgents,
   type DialogueAgentResources,
   linkAgents,
@@ -86,6 +87,24 @@ test('registries of all tasks are open, read switches alike, and name what is ne
   await expect(dialogueAgents.create('memry', {} as DialogueAgentResources)).rejects.toMatchObject({
     hint: 'Did you mean "memory"?',
   });
+});
+
+test('options that an agent reads while it is made are noted by value, others cannot be read later', async () => {
+  const agents = new AgentRegistry<{ seed: number }, { seed?: number; later(): number }>({
+    reads: { settings, create: ({ seed }, _settings) => ({ seed, later: () => seed }) },
+    late: { create: (resources) => ({ later: () => resources.seed }) },
+  });
+  const open = (name: string) =>
+    agents.open(name, { seed: 3, other: 4 }, (options) => ({
+      get seed() {
+        return options.seed;
+      },
+    }));
+  const { made, options } = await open('reads');
+  expect([made.later(), options]).toEqual([3, { switches: { loud: false }, seed: 3 }]);
+  const late = await open('late');
+  expect(late.options).toEqual({ switches: {} });
+  expect(() => late.made.later()).toThrow('expected agent late to read seed while it is made');
 });
 
 describe('an agent of one’s own', () => {

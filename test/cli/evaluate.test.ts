@@ -165,7 +165,7 @@ describe('kgwalk compare', () => {
 
   test('opens the agents that need vectors, and names them', async () => {
     const { agents } = JSON.parse(await kgwalk('compare', 'transe', 'text-similarity', '--json'));
-    expect(agents[1].note).toBe('vectors of kgwalk-demo.gguf');
+    expect(agents[1].encoder).toBe('kgwalk-demo.gguf');
     expect(existsSync(join(env.KGWALK_HOME!, 'embeddings'))).toBe(true);
   });
 });

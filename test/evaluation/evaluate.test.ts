@@ -131,7 +131,7 @@ describe('an evaluation', () => {
     const subject = { task: 'dialogues', about: options.about, hashes: { graph: world.hash }, resamples: 50 };
     const unwatched = await evaluate(asker, [samples[3]!], scorer, { subject });
     expect(unwatched.rows).toEqual(rows);
-    const known = new Map(rows.map((row) => [row.id, row]));
+    const known = new Map(rows.map((row) => [row.id, { row, traced: { trace: [], calls: [] } }]));
     expect((await evaluate(asker, [samples[3]!], scorer, { subject, known, examples: 0 })).rows).toEqual(rows);
   });
 

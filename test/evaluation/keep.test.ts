@@ -1,24 +1,30 @@
 /** Resuming evaluations of agents that call no model: no row is evaluated twice. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Agent } from '../../agents/agent.js';
+import type { QuestionAgent } from '../../agents/question-agent.js';
 import { scorerRanker, uniformWalk } from '../../agents/link-agents.js';
 import type { LinkDataset } from '../../datasets/links/link-dataset.js';
-import { batchAsker } from '../../evaluation/ask.js';
+import { batchAsker, questionRunner } from '../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFiles, keepEvaluation } from '../../evaluation/keep.js';
 import { askedOfShard, type Shard, shardFolder, shardSamples } from '../../evaluation/shards.js';
 import type { AgentRunner, Row, Sample, Scorer } from '../../evaluation/score.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
+import { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { checkEvaluationSeal } from '../../src/run/evaluation-seal.js';
 import { dialogueScorer } from '../../tasks/dialogues/score.js';
 import { linkQuestions, rankerAsker } from '../../tasks/links/data.js';
 import { linkScorer } from '../../tasks/links/score.js';
+import { questionScorer } from '../../tasks/questions/score.js';
 import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
 import { finalEntities } from '../fixtures/final-entities.js';
 import { tinyLinkWorld } from '../fixtures/tiny-links.js';
+import { partialRows } from '../fixtures/partial-rows.js';
 import { folderWith } from '../fixtures/tiny-release.js';
+import { answerOf, harbour, id, questionOf } from '../fixtures/toy-harbour.js';
 
 interface Kept<S extends Sample, Answer, R extends Row> {
   asker: AgentRunner<S['task'], Answer>;
@@ -67,11 +73,27 @@ function onLinks(): Kept<Sample, unknown, Row> {
   return kept as unknown as Kept<Sample, unknown, Row>;
 }
 
+/** By an agent that asks no model and traces what it does. */
+function onQuestions(): Kept<Sample, unknown, Row> {
+  const samples = Array.from({ length: 24 }, (_, i) => questionOf(`q${i}`, 'Tamsin', i % 2 ? ['Ivo'] : ['Ada']));
+  const agent: QuestionAgent = {
+    ...{ name: 'toy', topicGiven: true, prompted: false },
+    answer({ id: question, topics }, { trace }) {
+      trace({ event: 'start', entities: topics.map(({ entity }) => entity) });
+      if (question === 'q7') throw new Error('no more memory');
+      trace({ event: 'note', text: `reads ${question}` });
+      return Promise.resolve(answerOf({ entities: [id('Ivo')] }));
+    },
+  };
+  const scorer = questionScorer({ graph: harbour, names: new NameIndex(harbour), budget: null, topicGiven: true });
+  return { asker: questionRunner(agent), samples, scorer } as unknown as Kept<Sample, unknown, Row>;
+}
+
 const asked: AskedEvaluation = {
   ...{ schemaVersion: 2, kind: 'evaluation', task: 'any', agent: 'toy', resamples: 20 },
   ...{ about: { dataset: 'toy', split: 'valid' }, hashes: {} },
 };
-const compared = ['asked', 'answers', 'rows', 'evaluation', 'provenance'] as const;
+const compared = ['asked', 'answers', 'traces', 'rows', 'evaluation', 'provenance', 'seal'] as const;
 
 /** Runs an evaluation with one worked example, so that four samples are evaluated again. @returns their ids */
 async function keep(
@@ -98,13 +120,14 @@ async function keep(
   const options = { asked: what, folder, examples: 1, signal: controller.signal };
   const done = await keepEvaluation(counting, kept.samples, kept.scorer, options).catch((error: unknown) => error);
   const files = evaluationFiles(folder);
-  const bytes = () => compared.map((name) => readFileSync(files[name]));
+  const bytes = () => compared.map((name) => existsSync(files[name]) && readFileSync(files[name]));
   return { ids, done, files, bytes };
 }
 
 describe.each([
   ['dialogues', onDialogues],
   ['links', onLinks],
+  ['questions, traced', onQuestions],
 ])('an evaluation on %s that was stopped', (_, made) => {
   test('resumes without evaluating known samples again, and ends with the bytes of an unbroken run', async () => {
     const whole = await keep(made(), join(folderWith({}), 'one'));
@@ -126,7 +149,7 @@ describe.each([
 
   test('and whose rows end in the middle of a line asks that one again', async () => {
     const whole = await keep(made(), join(folderWith({}), 'one'));
-    const rows = readFileSync(whole.files.answers);
+    const rows = partialRows(dirname(whole.files.answers));
     for (const share of [0.25, 0.9]) {
       const cut = rows.subarray(0, Math.floor(share * rows.length));
       const folder = join(folderWith({}), 'one');
@@ -141,6 +164,75 @@ describe.each([
   });
 });
 
+describe('rows under way', () => {
+  const begun = async (what = asked) => {
+    const folder = join(folderWith({}), 'one');
+    return { folder, ...(await keep(onQuestions(), folder, 12, what)) };
+  };
+  const partialOf = (folder: string) => readFileSync(evaluationFiles(folder).partial, 'utf8');
+
+  test('that were altered are refused, and named', async () => {
+    const { folder, files } = await begun();
+    writeFileSync(files.partial, partialOf(folder).replace('"id":"q3"', '"id":"q4"'));
+    const { ids, done } = await keep(onQuestions(), folder);
+    expect([ids, done]).toEqual([[], expect.objectContaining({ code: 'data' })]);
+    expect((done as WorkbenchError).message).toMatch(
+      /expected a line with a checksum that fits, got another, at .*:\d+$/,
+    );
+  });
+
+  test('that another version of the program counted are asked again', async () => {
+    const whole = await keep(onQuestions(), join(folderWith({}), 'one'));
+    const { folder, files } = await begun();
+    writeFileSync(files.partial, partialRows(dirname(whole.files.answers), '0.0.1'));
+    expect((await keep(onQuestions(), folder)).ids).toHaveLength(24);
+    const known = await begun();
+    writeFileSync(known.files.partial, partialRows(dirname(whole.files.answers)));
+    expect((await keep(onQuestions(), known.folder)).ids.length).toBeLessThan(5);
+  });
+
+  test('of a checkpoint that is no longer the best go, with the figures and the seal of the former one', async () => {
+    const { folder, files } = await begun();
+    await keep(onQuestions(), folder, Infinity, { ...asked, step: 3 });
+    expect(existsSync(files.seal)).toBe(true);
+    expect((await keep(onQuestions(), folder, 2, { ...asked, step: 4 })).done).toMatchObject({ code: 'stopped' });
+    expect([existsSync(files.evaluation), existsSync(files.seal)]).toEqual([false, false]);
+    const { ids } = await keep(onQuestions(), folder, Infinity, { ...asked, step: 5 });
+    expect(ids).toHaveLength(24);
+  });
+
+  test('are written once: neither those of parts nor those that are asked again for an example', async () => {
+    const folder = join(folderWith({}), 'one');
+    await keepShard(onQuestions(), folder, { part: 1, of: 2 });
+    for (const stopAfter of [3, 6]) await keep(onQuestions(), folder, stopAfter);
+    const ids = [...partialOf(folder).matchAll(/"row":\{"id":"(q\d+)"/g)].map(([, question]) =>
+      Number(question!.slice(1)),
+    );
+    expect(ids.length).toBeGreaterThan(2);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(Math.min(...ids)).toBeGreaterThanOrEqual(12);
+  });
+});
+
+test('the seal holds every file but the clock', async () => {
+  const folder = join(folderWith({}), 'one');
+  const { files } = await keep(onQuestions(), folder);
+  const names = readdirSync(folder).filter((name) => !['seal.json', 'timing.jsonl'].includes(name));
+  expect(names.sort()).toEqual(
+    compared
+      .map((name) => basename(files[name]))
+      .filter((name) => name !== 'seal.json')
+      .sort(),
+  );
+  for (const name of names) {
+    const [file, whole] = [join(folder, name), readFileSync(join(folder, name))];
+    writeFileSync(file, Buffer.concat([whole, Buffer.from(' ')]));
+    expect(() => checkEvaluationSeal(folder)).toThrow(file);
+    writeFileSync(file, whole);
+  }
+  checkEvaluationSeal(folder);
+});
+
 /** One part of an evaluation, kept with the whole. */
 function keepShard(kept: Kept<Sample, unknown, Row>, folder: string, shard: Shard, stopAfter = Infinity, what = asked) {
   const own = { ...kept, samples: shardSamples(kept.samples, shard) };
@@ -150,6 +242,7 @@ function keepShard(kept: Kept<Sample, unknown, Row>, folder: string, shard: Shar
 describe.each([
   ['dialogues', onDialogues],
   ['links', onLinks],
+  ['questions, traced', onQuestions],
 ])('an evaluation on %s in parts', (_, made) => {
   const count = made().samples.length;
 
@@ -193,6 +286,16 @@ describe('a part of an evaluation', () => {
     });
     await keepShard(onLinks(), folder, shard);
     expect((await keep(onLinks(), folder)).done).toMatchObject({ resumed: false });
+  });
+
+  test('of another version of the program is refused', async () => {
+    const folder = join(folderWith({}), 'one');
+    const { files } = await keepShard(onLinks(), folder, shard);
+    writeFileSync(files.asked, readFileSync(files.asked, 'utf8').replace(/"program": ".*"/, '"program": "0.0.1"'));
+    expect((await keep(onLinks(), folder)).done).toMatchObject({
+      code: 'data',
+      message: expect.stringContaining('asked otherwise'),
+    });
   });
 
   test('whose rows were altered is refused', async () => {

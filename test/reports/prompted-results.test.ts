@@ -8,7 +8,7 @@ import { placeFor } from '../../reports/plots/scatter.js';
 import { collectNoise, sweptFigures, sweptIn, sweptTable } from '../../reports/varied-number.js';
 import { openingOf, reservationsOf, resultOf } from '../../reports/intro.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
-import { collectResults, withSettings } from '../../reports/results.js';
+import { collectResults } from '../../reports/results.js';
 import { missTable, resultTable, slicesTable } from '../../reports/tables.js';
 import { loadEvaluation, type EvaluationData } from '../../reports/run-data.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
@@ -209,22 +209,29 @@ describe('what calls buy', () => {
 });
 
 describe('agents of which nothing differs but a number', () => {
-  const kept = (hit: number, calls: number, more: object = {}) =>
-    saved(madeUpAnswers('tog', hit, { calls, switches: { prefilter: 'bm25', ...more } }));
-  const table = () =>
-    collect([
+  const table = (usual?: object) => {
+    const by = (agent: string, hit: number, calls: number, switches = {}) =>
+      saved(
+        madeUpAnswers(agent, hit, {
+          calls,
+          switches,
+          ...(usual && { options: { switches: { ...usual, ...switches } } }),
+        }),
+      );
+    const kept = (hit: number, calls: number, more: object = {}) =>
+      by('tog', hit, calls, { prefilter: 'bm25', ...more });
+    return collect([
       kept(0.5, 2, { keep: 1 }),
       kept(0.8, 5, { keep: 5 }),
       kept(0.7, 4),
-      saved(madeUpAnswers('tog', 0.75, { calls: 9 })),
-      saved(madeUpAnswers('fiske', 0.4, { switches: { keep: 1 } })),
+      by('tog', 0.75, 9),
+      by('fiske', 0.4, 9, { keep: 1 }),
       saved(madeUpAnswers('lookup', 0.9, { calls: 0 })),
     ]);
-  const defaults = async (_task: string, agent: string, switches: Readonly<Record<string, unknown>>) =>
-    agent === 'lookup' ? switches : { prefilter: 'none', keep: 3, ...switches };
+  };
 
-  test('are a line over it, the default in its place; the same agent otherwise lies level', async () => {
-    const [set] = await withSettings(table(), defaults);
+  test('are a line over it, the default in its place; the same agent otherwise lies level', () => {
+    const [set] = table({ prefilter: 'none', keep: 3 });
     const [swept, ...others] = sweptIn(set!);
     expect(others).toEqual([]);
     expect(swept!.values).toEqual([1, 3, 5]);
@@ -259,7 +266,10 @@ describe('agents of which nothing differs but a number', () => {
   });
 
   test('are no line where two things differ', () => {
-    const [set] = collect([kept(0.5, 2, { keep: 1 }), kept(0.5, 2, { keep: 2, width: 2 })]);
+    const [set] = collect([
+      saved(madeUpAnswers('tog', 0.5, { calls: 2, switches: { keep: 1 } })),
+      saved(madeUpAnswers('tog', 0.5, { calls: 2, switches: { keep: 2, width: 2 } })),
+    ]);
     expect(sweptIn(set!)).toEqual([]);
   });
 });

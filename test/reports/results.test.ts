@@ -23,6 +23,7 @@ function evaluation(record: EvaluationRecord, run?: Pick<RunInfo, 'id' | 'config
         settings: run ? settingsKey(run.config) : 'gone',
         label: plainName(run?.id ?? 'gone'),
         checkpoint,
+        seed: run?.config.seed,
         ...(method !== undefined && { method }),
       },
     }),
@@ -183,6 +184,30 @@ describe('results', () => {
     expect(own!.metrics['path@1']!.value).toBeCloseTo(0.29, 12);
     expect(own!.metrics['path@1']!.deviation).toBeCloseTo(0.02 / Math.SQRT2, 12);
     expect(baseline!.metrics['path@1']!.deviation).toBeUndefined();
+  });
+
+  test('of agents are averaged only where nothing but the seed differs, and told apart by what does', () => {
+    const transe = (path1: number, seed: number, epochs: number, more: object = {}) =>
+      madeUpEvaluation('transe', path1, {
+        ...{ seed, options: { switches: {}, seed, transe: { dim: 8, epochs } } },
+        ...{ hashes: { table: String(path1) }, ...more },
+      });
+    const rowsOf = (...records: EvaluationRecord[]) =>
+      collect([], records)[0]!.rows.map(({ label, seeds: count }) => [label, count]);
+    expect(rowsOf(transe(0.3, 0, 20), transe(0.4, 1, 20))).toEqual([['TransE', 2]]);
+    expect(rowsOf(transe(0.3, 0, 20), transe(0.4, 0, 100))).toEqual([
+      ['TransE, epochs 100', 1],
+      ['TransE, epochs 20', 1],
+    ]);
+    // One seed twice is no two seeds; nor are two budgets, data draws or encoders.
+    expect(rowsOf(transe(0.3, 0, 20), transe(0.4, 0, 20))).toHaveLength(2);
+    for (const other of [{ fold: 2 }, { ks: [1, 7] }, { encoder: 'b' }, { hashes: { source: 's' } }]) {
+      expect(rowsOf(transe(0.3, 0, 20), transe(0.4, 1, 20, other))).toHaveLength(2);
+    }
+    const twice = [0.3, 0.4].map((path1) =>
+      run('a', { seed: 1 }, [walker(path1, { hashes: { checkpoint: `${path1}` } })]),
+    );
+    expect(collect(twice)[0]!.rows.map(({ seeds: count }) => count)).toEqual([1, 1]);
   });
 
   test('with further figures stand for those that have fewer of the same', () => {

@@ -11,6 +11,7 @@ import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { finishedRun } from '../fixtures/finished-run.js';
 import { isLong } from '../fixtures/long-tests.js';
 import { useSharedHome } from '../fixtures/own-home.js';
+import { partialRows } from '../fixtures/partial-rows.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { evaluationOf } from '../fixtures/tiny-training.js';
 
@@ -86,9 +87,10 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     const folder = dirname((await evaluated(task, agent, dataset, '--evaluations', root)).saved);
     const whole = bytesOf(folder);
     const files = evaluationFiles(folder);
-    const rows = readFileSync(files.answers);
+    const rows = partialRows(folder);
     for (const share of isLong ? [0, 0.3, 0.7, 1] : [0.3]) {
       for (const name of ['answers', 'rows', 'evaluation', 'provenance'] as const) rmSync(files[name]);
+      rmSync(files.traces, { force: true });
       writeFileSync(files.partial, rows.subarray(0, Math.floor(share * rows.length)));
       await evaluated(task, agent, dataset, '--evaluations', root);
       expect(bytesOf(folder)).toEqual(whole);

@@ -246,9 +246,7 @@ describe('baselines of questions', () => {
     });
 
     test('the nearest text is the one with the largest cosine', async () => {
-      const nearest = nearestText(['who directed it', 'when was it released'], () =>
-        Promise.resolve(hashedEncoder(64)),
-      );
+      const nearest = nearestText(['who directed it', 'when was it released'], hashedEncoder(64));
       expect(await nearest(['when was that released', 'who directed'])).toEqual([1, 0]);
     });
   });

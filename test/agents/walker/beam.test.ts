@@ -2,9 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { actionLogProbs } from '../../../agents/actor.js';
-import { walkCollector } from '../../../agents/top-paths.js';
+import { rankAllWalks, walkCollector } from '../../../agents/top-paths.js';
 import { freeBeam } from '../../../agents/walker/free-beam.js';
 import { type WalkerInputs, createPolicy } from '../../../agents/walker/inputs.js';
+import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import { type Policy, walkScorer, walkerActor } from '../../../agents/walker/policy.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
 import { beamSearch, walkLogProbs, walkerAgent } from '../../../agents/walker/walker-agent.js';
@@ -232,6 +233,25 @@ describe('beam search', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test('ranks the ends of all walks that it scores, and not of those alone that it writes, as baselines do', async () => {
+    // The two best walks end in d, by parallel edges; e is the end of the third.
+    const graph = graphOfIds(names, ['r', 's'], [[0, 0, 1], [1, 0, 3], [1, 1, 3], [1, 0, 4]]); // prettier-ignore
+    const task = taskAt(graph, 0);
+    const head = {
+      infer: ({ tails }: StateBatch) => Promise.resolve(Float32Array.from(tails, (tail) => [0, 0, 0, 8, 4][tail]!)),
+    };
+    const policy = await noisePolicy(graph, [task], { horizon: 2, equalAtStep1: false }, head as Policy['head']);
+    const collector = walkCollector(graph, { beamWidth: 2 });
+    const scores = { oneHop: () => -9, twoHops: () => (edge: number) => -graph.tails[edge]! };
+    for (const { paths, answers } of [
+      ...(await beamSearch(policy, [task], 2, collector)),
+      rankAllWalks(graph, task, scores, collector),
+    ]) {
+      expect(paths.map(({ path }) => path.at(-1)![2])).toEqual([3, 3]);
+      expect(answers.slice(0, 2).map(({ entity }) => entity)).toEqual([3, 4]);
+    }
   });
 
   test('ranks tasks the same together and one by one', async () => {

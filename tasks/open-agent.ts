@@ -1,0 +1,64 @@
+/** Opening of untrained agents: from named options alone, which the evaluation keeps. */
+import type { AgentRegistry } from '../agents/registry.js';
+import { openEncoder } from '../src/encoder/open-encoder.js';
+import { encoderSettings, vectorSettings } from '../src/encoder/settings.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import { defaultModel } from '../src/llm/model-files.js';
+import { cacheFolder } from '../src/run/locations.js';
+import type { RunInfo } from '../src/run/records.js';
+import type { EvaluationFlags } from './flags.js';
+import type { Resolved } from './task.js';
+
+/** Options that agents of a task may read, each by value; `run`: whose settings they are by default. */
+export function agentOptions<Options extends object>(
+  { kept }: EvaluationFlags,
+  run: RunInfo | undefined,
+  own: Options,
+) {
+  return { encoder: vectorSettings.parse(run?.config.encoder ?? {}), ...own, ...(kept?.about.options as object) };
+}
+
+/** Access to the text encoder; hashes of other inputs are added to `hashes`, and `closes` is called after use. */
+interface Opening {
+  encoder(): Promise<StateEncoder>;
+  hashes: Record<string, string>;
+  closes: (() => unknown)[];
+}
+
+/**
+ * Opens an agent by name.
+ * @param options all that it may read beside data, which hashes and `about` name; those that it did read are in `about.options`
+ * @param resourcesOf what it is made from; nothing that changes an answer comes from elsewhere than `options` and data
+ * @param place of the text encoder's model; default the embedded one, else a hashed encoder
+ * @throws as `AgentRegistry.open` and the resources
+ */
+export async function openByName<Resources, Made, Options extends ReturnType<typeof agentOptions>>(
+  agents: Pick<AgentRegistry<Resources, Made>, 'open'>,
+  { agent, switches }: Pick<Resolved, 'agent' | 'switches'>,
+  options: Options,
+  resourcesOf: (options: Options, opening: Opening) => Resources,
+  place = defaultModel() ?? 'hashed:256',
+) {
+  const [hashes, closes]: [Opening['hashes'], Opening['closes']] = [{}, []];
+  let opened: Promise<StateEncoder> | undefined;
+  const encoderOf = ({ encoder: settings }: Options) =>
+    (opened ??= openEncoder(encoderSettings.parse(settings), { modelPath: place, cacheFolder: cacheFolder() }));
+  const close = async () => {
+    for (const one of closes) await one();
+    await (await opened)?.dispose();
+  };
+  try {
+    const resources = (read: Options) => resourcesOf(read, { encoder: () => encoderOf(read), hashes, closes });
+    const { made, options: about } = await agents.open(agent!, options, resources, switches);
+    const encoder = await opened;
+    return {
+      ...{ made, close },
+      about: { options: about, ...(encoder && { encoder: encoder.name }) },
+      hashes: { ...(encoder && { encoder: encoder.id }), ...hashes },
+      ...(encoder && { encoder: place }),
+    };
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
