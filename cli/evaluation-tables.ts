@@ -55,7 +55,7 @@ const columnOf = ({ key, title }: Figure) => (title.toLowerCase() === key ? titl
 function printFigures({ figures, metrics }: EvaluationRecord): void {
   const families = new Map<string, Figure[]>();
   for (const figure of figures) {
-    const family = figure.key.replace(/@.*/, '@k');
+    const family = columnOf(figure).replace(/@.*/, '@k');
     families.set(family, [...(families.get(family) ?? []), figure]);
   }
   const atK = [...families].filter(([, own]) => own.length > 1);

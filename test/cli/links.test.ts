@@ -29,7 +29,7 @@ describe('kgwalk evaluate on links', () => {
   test('prints figures of each direction, what can be reached, and where it is kept', async () => {
     const text = await onTiny('evaluate', '--agent', 'random', '--split', 'test');
     expect(text).toMatch(/^random walk \[knows no relation\] on tiny, graph train · split test · n = 4 · horizon 3\n/);
-    for (const direction of [/direction=tail +2 +0\.\d{3} /, /direction=head +2 +0\.\d{3} /, /mrr +0\.\d{3} \[/]) {
+    for (const direction of [/direction=tail +2 +0\.\d{3} /, /direction=head +2 +0\.\d{3} /, /MRR +0\.\d{3} \[/]) {
       expect(text).toMatch(direction);
     }
     expect(text).toMatch(/metric +k=1 +k=2 +k=3 +k=10\n[^]*reachable@k +0\.000 \[.*\] +1\.000 \[.*\] +1\.000 \[/);
@@ -130,7 +130,7 @@ describe('kgwalk compare on links', () => {
     const folder = join(saved, '..');
     const text = await onTiny('compare', folder, 'random');
     expect(text).toMatch(/2 agents on tiny/);
-    expect(text).toMatch(/mrr − random walk/);
+    expect(text).toMatch(/MRR − random walk/);
     const { comparisons } = JSON.parse(await onTiny('compare', folder, 'random', '--json')) as {
       comparisons: Comparison[];
     };

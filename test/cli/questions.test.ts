@@ -52,7 +52,7 @@ describe('kgwalk evaluate on questions', () => {
     expect(out).toMatch(
       /^fiske \[finds its start nodes itself\] on films \(1-hop, 2-hop, 3-hop\) · split valid, held out by question · n = \d+ · model oracle:0 \[simulated\]/,
     );
-    expect(out).toMatch(/hit@1 +100\.0 \[[\d.]+, 100\.0\]/);
+    expect(out).toMatch(/Hit@1 +100\.0 \[[\d.]+, 100\.0\]/);
     expect(out).toMatch(/^Right within so many calls\n/m);
   });
 
@@ -164,7 +164,7 @@ describe('kgwalk compare on questions', () => {
     const words = ['fiske:stateful=false', 'fiske', 'template-lookup', '--model', 'oracle:0'];
     const [head, , columns, ...rows] = (await run('compare', ...words)).out.split('\n');
     expect(head).toMatch(/^3 agents on films .* · model oracle:0 \[simulated\] · budget 30 strict$/);
-    expect(columns).toMatch(/^agent +switches +model +hit@1/);
+    expect(columns).toMatch(/^agent +switches +model +Hit@1/);
     expect(rows[0]).toMatch(/^fiske:stateful=false +stateful=false +oracle:0/);
     expect(rows[1]).toMatch(/^fiske +oracle:0/);
     const { saved } = await evaluate('--agent', 'fiske', '--model', 'oracle:0', '--budget', '9');
