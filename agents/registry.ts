@@ -30,7 +30,7 @@ export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodT
   required?: readonly string[];
   /** It awaits `graph.ensure` before it reads edges, so that the graph may lie behind an endpoint. Default false. */
   walksRemote?: boolean;
-  /** Asks `resources` for what it needs before it is done: an evaluation is named by that, and nothing more can be had later. */
+  /** Asks `resources` for what it needs before it is done: an evaluation is named by that, and later requests fail. */
   create(resources: Resources, settings: z.output<Settings>): Made | Promise<Made>;
 }
 

@@ -27,7 +27,7 @@ interface Opening {
 
 /**
  * Opens an agent by name.
- * @param options all that it may read beside data, which hashes and `about` name; those that it did read are in `about.options`
+ * @param options all that it may read except data, which hashes and `about` name; those that it did read are in `about.options`
  * @param resourcesOf what it is made from; nothing that changes an answer comes from elsewhere than `options` and data
  * @param place of the text encoder's model; default the embedded one, else a hashed encoder
  * @throws as `AgentRegistry.open` and the resources

@@ -120,14 +120,14 @@ test('every switch and every option that an agent was opened from is in the name
   expect([...refused].sort()).toEqual(['bilinear.imported', 'imported', 'transe.imported']);
 });
 
-const beside = {
+const compared = {
   dialogues: ['baselines'],
   questions: ['all', '--model', 'oracle:0.3'],
   links: ['transe', 'bilinear', 'rules', 'random', 'ensemble:of=rules+bilinear'],
 } as const;
 
 test.each(['dialogues', 'questions', 'links'] as const)(
-  'agents of %s that were compared with a run of unusual settings are opened again from what was written down alone',
+  'agents of %s compared with a run of unusual settings are opened again from what was written down alone',
   async (task) => {
     const run = runs.get(task)!;
     rewriteConfig(run, ({ encoder, evaluation, bilinear, ...config }) => {
@@ -139,7 +139,7 @@ test.each(['dialogues', 'questions', 'links'] as const)(
       };
     });
     const root = folderWith({});
-    const { err, exitCode } = await kgwalk('compare', ...beside[task], run, '--mixed', '--evaluations', root);
+    const { err, exitCode } = await kgwalk('compare', ...compared[task], run, '--mixed', '--evaluations', root);
     expect([exitCode, err]).toEqual([0, expect.anything()]);
     const kept = readdirSync(root).map((name) => readAsked(name, root));
     const untrained = kept.filter(({ checkpoint }) => checkpoint === undefined);
