@@ -40,6 +40,7 @@ export async function importMetaQa(options: ImportOptions): Promise<QuestionMani
     const note = `inverses (~relation) were added; ${duplicates} repeated lines merged; films of one title, and a film and a person of one name, are one entity`;
     const parts = {
       ...{ name, format: 'metaqa', licence: 'CC BY 3.0 (MetaQA, over the WikiMovies knowledge base)', heldTypes },
+      partition: 'published' as const,
       graphs: [{ graph, note }],
       subsets: [...subsets].map(([subset, of]) => ({ name: subset, graph: graph.name, files: of })),
       sources: [kb, ...files.flatMap(({ questions, types }) => (types ? [questions, types] : [questions]))],

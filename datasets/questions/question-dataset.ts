@@ -148,10 +148,10 @@ export async function checkQuestionDataset(name: string, options: LocateOptions 
   const { subsets, graphs } = dataset.manifest;
   return checkImported(dataset, async (expectEqual, notes) => {
     for (const [subset, { graph: name, files }] of Object.entries(subsets)) {
-      const stored = Object.keys(files).flatMap((file) =>
-        dataset.storedQuestions(subset, file).map((question) => ({ question, file })),
+      const stored = Object.keys(files).map(
+        (file) => [file, { questions: dataset.storedQuestions(subset, file) }] as const,
       );
-      notes.push(...sharedBySplits(dataset.splits(), stored).map((note) => `${subset}: ${note}`));
+      notes.push(...sharedBySplits(dataset.splits(), Object.fromEntries(stored)).map((note) => `${subset}: ${note}`));
       const graph = await dataset.loadGraph([subset]);
       expectEqual(`graph ${name} of hash`, graphs[name]?.hash, graph.hash);
     }

@@ -14,11 +14,14 @@ const textOf = ({ question }: StoredQuestion) =>
 
 const groupOf = ({ id, group = id }: StoredQuestion) => group;
 
-/** Groups of questions joined where they share a text: `grouped` returns a question with its group. A text that occurs once changes none. */
-export function groupedByText(questions: readonly StoredQuestion[]): {
-  grouped: (question: StoredQuestion) => StoredQuestion;
-  notes: string[];
-} {
+/**
+ * Groups of questions joined where they share a text: `grouped` returns a question with its group. A text that occurs once changes none, and
+ * a published partition is kept.
+ */
+export function groupedByText(
+  questions: readonly StoredQuestion[],
+  partition: 'together' | 'published' = 'together',
+): { grouped: (question: StoredQuestion) => StoredQuestion; notes: string[] } {
   const parents = new Map<string, string>();
   const root = (group: string): string => {
     let top = group;
@@ -36,10 +39,12 @@ export function groupedByText(questions: readonly StoredQuestion[]): {
     }
     texts.add(text);
     const [own, other] = [root(groupOf(question)), root(groupOf(first))];
-    if (own !== other) parents.set(own, other);
+    if (own !== other && partition === 'together') parents.set(own, other);
   }
   const repeated = questions.length - firstOf.size;
-  const note = `${repeated} ${repeated === 1 ? 'question repeats' : 'questions repeat'} the text of an earlier one; partitions by hash keep them together: ${listed([...texts])}`;
+  const kept =
+    partition === 'together' ? 'partitions by hash keep them together' : 'the published partition by id is kept';
+  const note = `${repeated} ${repeated === 1 ? 'question repeats' : 'questions repeat'} the text of an earlier one; ${kept}: ${listed([...texts])}`;
   const grouped = (question: StoredQuestion): StoredQuestion => {
     const group = root(groupOf(question));
     return group === groupOf(question) ? question : { ...question, group };
@@ -47,28 +52,29 @@ export function groupedByText(questions: readonly StoredQuestion[]): {
   return { grouped, notes: repeated === 0 ? [] : [note] };
 }
 
-/** A sentence for each two parts that have questions of one text. */
-export function notesOnShared(parts: readonly { name: string; questions: readonly StoredQuestion[] }[]): string[] {
-  const texts = parts.map(({ questions }) => new Set(questions.map(textOf)));
-  return parts.flatMap(({ name }, i) =>
-    parts.slice(0, i).flatMap((earlier, j) => {
-      const common = [...texts[i]!].filter((text) => texts[j]!.has(text));
+/**
+ * A sentence for each two splits (train, valid, test) of a subset that have questions of one text.
+ * @param files questions by release file
+ * @param grouped of `groupedByText`; default none
+ */
+export function sharedBySplits(
+  splits: readonly QuestionSplit[],
+  files: Readonly<Record<string, { questions: readonly StoredQuestion[] }>>,
+  grouped = (question: StoredQuestion) => question,
+): string[] {
+  const parts = splits
+    .filter(({ holdOut, role }) => holdOut === 'question' && role !== undefined)
+    .map(({ name, has }) => {
+      const own = Object.entries(files).flatMap(([file, { questions }]) =>
+        questions.filter((question) => has(grouped(question), file)),
+      );
+      return { name, texts: new Set(own.map(textOf)) };
+    });
+  return parts.flatMap(({ name, texts }, i) =>
+    parts.slice(0, i).flatMap((earlier) => {
+      const common = [...texts].filter((text) => earlier.texts.has(text));
       const found = `${common.length} ${common.length === 1 ? 'text is' : 'texts are'} in both ${earlier.name} and ${name}`;
       return common.length === 0 ? [] : [`${found}: ${listed(common)}`];
     }),
-  );
-}
-
-/** `notesOnShared` of the splits that are held out by question: train, valid, test. */
-export function sharedBySplits(
-  splits: readonly QuestionSplit[],
-  stored: readonly { question: StoredQuestion; file: string }[],
-): string[] {
-  const parts = splits.filter(({ holdOut, role }) => holdOut === 'question' && role !== undefined);
-  return notesOnShared(
-    parts.map(({ name, has }) => ({
-      name,
-      questions: stored.filter(({ question, file }) => has(question, file)).map(({ question }) => question),
-    })),
   );
 }

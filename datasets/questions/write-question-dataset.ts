@@ -7,8 +7,14 @@ import { writeFileAtomic } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
 import { describeGraph, describeSources, graphFileName, jsonLines, writeDataset } from '../imported-dataset.js';
 import { lookAlikes, noted, notFound } from '../import-notes.js';
-import { groupedByText, notesOnShared } from './repeated-questions.js';
-import { aliasFileName, questionFileName, type QuestionManifest, questionManifestSchema } from './question-manifest.js';
+import { groupedByText, sharedBySplits } from './repeated-questions.js';
+import {
+  aliasFileName,
+  questionFileName,
+  type QuestionManifest,
+  questionManifestSchema,
+  splitsOf,
+} from './question-manifest.js';
 import { isWithin, type StoredQuestion } from './stored-question.js';
 
 /** Content of one release file. */
@@ -37,6 +43,8 @@ export interface QuestionDatasetParts {
   }[];
   /** True if gold chains may return to their topics; `kgwalk datasets stats` shows both rules. Default false. */
   topicsReturn?: boolean;
+  /** Hash partition of questions of one text: together, or as published, each by its id. Default `together`. */
+  partition?: 'together' | 'published';
   /** Question types that the hold-out `type` keeps for test. Default none: not offered. */
   heldTypes?: readonly string[];
   /** Further names of entities, by graph name. */
@@ -59,44 +67,43 @@ export interface QuestionDatasetParts {
  */
 export async function writeQuestionDataset(parts: QuestionDatasetParts, home?: string): Promise<QuestionManifest> {
   checkQuestions(parts);
-  const { grouped, notes } = groupedByText(questionsOf(parts.subsets));
+  const groups = groupedByText(questionsOf(parts.subsets), parts.partition);
   const fill = (folder: string) => {
     for (const { graph } of parts.graphs) writeGraphFile(join(folder, graphFileName(graph.name)), graph);
     for (const { name, files } of parts.subsets) {
       for (const [file, { questions }] of Object.entries(files)) {
-        writeFileAtomic(join(folder, questionFileName(name, file)), jsonLines(questions.map(grouped)));
+        writeFileAtomic(join(folder, questionFileName(name, file)), jsonLines(questions.map(groups.grouped)));
       }
     }
     const aliases = [...(parts.aliases ?? [])].map(([entity, names]) => ({ entity, names }));
     if (aliases.length > 0) writeFileAtomic(join(folder, aliasFileName), jsonLines(aliases));
   };
-  return writeDataset(parts.name, home, fill, (written) => describe(parts, notes, written));
+  return writeDataset(parts.name, home, fill, (written) => describe(parts, groups, written));
 }
 
 async function describe(
   parts: QuestionDatasetParts,
-  repeats: readonly string[],
+  { grouped, notes }: ReturnType<typeof groupedByText>,
   written: Record<string, string>,
 ): Promise<QuestionManifest> {
   const graphs = new Map(parts.graphs.map(({ graph }) => [graph.name, graph]));
-  const { name, format, licence, labels = [] } = parts;
+  const { name, format, licence, labels = [], heldTypes = [] } = parts;
+  const subsets = Object.fromEntries(
+    parts.subsets.map(({ name, graph, files }) => {
+      const counted = Object.entries(files).map(([file, one]) => [file, countFile(one, graphs.get(graph)!)] as const);
+      return [name, { graph, files: Object.fromEntries(counted) }];
+    }),
+  );
+  const splits = splitsOf({ subsets, heldTypes: [...heldTypes] });
   return questionManifestSchema.parse({
-    ...{ schemaVersion: 1, kind: 'questions', name, format, licence, labels },
-    subsets: Object.fromEntries(
-      parts.subsets.map(({ name, graph, files }) => {
-        const counted = Object.entries(files).map(([file, one]) => [file, countFile(one, graphs.get(graph)!)]);
-        return [name, { graph, files: Object.fromEntries(counted) as unknown }];
-      }),
-    ),
+    ...{ schemaVersion: 1, kind: 'questions', name, format, licence, labels, subsets },
     graphs: Object.fromEntries(parts.graphs.map(({ graph, note }) => [graph.name, describeGraph(graph, note)])),
     topicsReturn: parts.topicsReturn ?? false,
-    heldTypes: parts.heldTypes ?? [],
+    heldTypes,
     notes: noted([
       ...(parts.notes ?? []),
-      ...repeats,
-      ...parts.subsets.flatMap(({ files }) =>
-        notesOnShared(Object.entries(files).map(([file, { questions }]) => ({ name: file, questions }))),
-      ),
+      ...notes,
+      ...parts.subsets.flatMap(({ files }) => sharedBySplits(splits, files, grouped)),
       ...parts.graphs.flatMap(({ graph }) => [
         ...lookAlikes(graph),
         ...notFound(questionsOf(parts.subsets.filter((one) => one.graph === graph.name)), graph),

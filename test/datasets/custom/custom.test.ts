@@ -227,7 +227,7 @@ describe('importing your own triples and questions', () => {
     };
     const home = folderWith({});
     const { notes } = await importCustom({ from: folderWith(split), home });
-    const shared = '1 text is in both train and test: "what kills the pests of wheat"';
+    const shared = '1 text is in both train-valid and test: "what kills the pests of wheat"';
     expect(notes).toContain(shared);
     const checked = await checkQuestionDataset('custom', { home });
     expect(checked).toMatchObject({ problems: [], notes: [expect.stringContaining('and test: "what kills')] });

@@ -30,6 +30,18 @@ describe('question types', () => {
 });
 
 describe('importing MetaQA', () => {
+  test('keeps the published partition by ids, and says which texts are on both sides of it', async () => {
+    const rows = Array.from({ length: 40 }, () => 'who directed [Heat]\tMann\n').join('');
+    const from = folderWith({ 'kb.txt': 'Heat|directed_by|Mann\n', '1-hop/qa_dev.txt': rows });
+    const { notes } = await importMetaQa({ from, home: folderWith({}) });
+    expect(notes).toEqual([
+      '39 questions repeat the text of an earlier one; the published partition by id is kept: "who directed heat"',
+      '1 text is in both dev-train and dev-valid: "who directed heat"',
+      '1 text is in both dev-train and dev-test: "who directed heat"',
+      '1 text is in both dev-valid and dev-test: "who directed heat"',
+    ]);
+  });
+
   test('takes brackets away, adds inverses and spells chains; ids are hops and line', async () => {
     const home = folderWith({});
     const manifest = await importMetaQa({ from: folderWith(tinyMetaQa), home });
