@@ -280,7 +280,7 @@ describe('what a plugin registers is known to the command', () => {
     const { exitCode, out, err } = await kgwalk('--plugin', file, ...words);
     expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
     expect(out).toMatch(/^silent +/m);
-    expect(out).toMatch(/^frequency +/m);
+    expect(out).toMatch(/^most frequent +/m);
     // The same file again is the same plugin: nothing is registered twice.
     const record = await kgwalkJson<EvaluationRecord>(
       ...['evaluate', '--agent', 'silent', '--dataset', 'opendialkg', '--plugin', file],
@@ -380,7 +380,7 @@ describe('what a plugin registers is known to the command', () => {
     expect((await kgwalk('datasets', 'list')).out).toMatch(/^talks +/m);
     const { exitCode, out } = await kgwalk('evaluate', '--agent', 'random', '--dataset', 'talks');
     expect(exitCode).toBe(0);
-    expect(out).toMatch(/^random on talks, .* n = 2/m);
+    expect(out).toMatch(/^random walk on talks, .* n = 2/m);
     const unknown = await kgwalk('datasets', 'import', 'chats', '--from', folder);
     expect(unknown.err).toMatch(/expected a format \(.*triples, .*talks\), got "chats"/);
   });
