@@ -111,7 +111,7 @@ describe('names that a terminal would obey are shown as escapes', () => {
     const line = terminalProgress(stream)(evil, 10, evil);
     line.update(1, evil);
     line.finish(evil);
-    const overall = overallProgress([{ title: evil, parts: {} } as never], stream);
+    const overall = overallProgress([{ title: evil, parts: {} } as never], true, stream);
     overall.begin();
     overall.line(evil, 1, evil).update(1, evil);
     overall.end(evil);
