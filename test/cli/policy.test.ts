@@ -69,7 +69,7 @@ test('a room is learned by settings alone, evaluated, compared, replayed, traine
   expect(agents[1]!.metrics.return!.value).toBeLessThan(0.3);
   expect(comparisons[0]).toMatchObject({ differences: { return: { pValue: expect.closeTo(1 / 1000, 3) } } });
   expect((await kgwalk('compare', 'runs/room', 'random', '--split', 'test', '--limit', '5')).out).toMatch(
-    /runs\/room █+ 0\.860/,
+    /runs\/room +█+ 0\.860/,
   );
   const keptBeside = ['compare', join((record as EvaluationRecord & { saved: string }).saved, '..'), 'runs/room'];
   expect(await kgwalk(...keptBeside, '--split', 'test', '--limit', '5')).toMatchObject({ exitCode: 0 });
