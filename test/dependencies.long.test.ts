@@ -152,7 +152,7 @@ test('what ships imports no package that only development brings', () => {
     .filter((file) => file.endsWith('.ts') && !file.startsWith(join('src', 'simd', 'assembly')));
   const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies'];
   const brought = new Set(['kgwalk', ...kinds.flatMap((kind) => Object.keys(own[kind] ?? {}))]);
-  const named = /(?:\bfrom|\bimport)\s*\(?\s*'((?:@[\w.-]+\/)?[a-z][\w.-]*)(?:\/[^']*)?'/g;
+  const named = /(?<!\.)(?:\bfrom|\bimport)\s*\(?\s*'((?:@[\w.-]+\/)?[a-z][\w.-]*)(?:\/[^']*)?'/g;
   const others = shipped.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(named)].flatMap(([, name]) =>
       brought.has(name!) ? [] : `${file}: ${name}`,
