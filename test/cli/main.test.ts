@@ -41,9 +41,9 @@ describe('the command line', () => {
   });
 
   test.each([
-    ['-n 20', 'expected a limit of at least 512 open files, got 20'],
+    ['-n 60', 'expected a limit of at least 512 open files, got 60'],
     ['-n 120', 'expected a limit of at least 512 open files, got 120'],
-    ['-v 1100000', 'expected a limit of at least 4294967296 bytes of address space, got 1126400000'],
+    ['-v 3000000', 'expected a limit of at least 4294967296 bytes of address space, got 3072000000'],
   ])('refuses a limit of the system, %s, before its modules are loaded', (limit, message) => {
     const under = (...words: string[]) =>
       spawnSync('bash', ['-c', `ulimit ${limit} && exec "$0" "$@"`, execPath, main, ...words], { encoding: 'utf8' });
