@@ -9,10 +9,12 @@ const limits: [name: string, least: number, unit: string, command: string][] = [
   ['Max address space', 2 ** 32, 'bytes of address space', 'ulimit -v unlimited'],
 ];
 const file = '/proc/self/limits';
-const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
+const known = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
 for (const [name, least, unit, command] of limits) {
-  const limit = Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(known)?.[1] ?? Infinity);
-  if (limit >= least) continue;
+  const line = known.find((one) => one.startsWith(name)) ?? '';
+  // The soft limit comes first; `unlimited` is no number.
+  const limit = Number(line.slice(name.length).trim().split(' ')[0] || Infinity);
+  if (!(limit < least)) continue;
   const message = `expected a limit of at least ${least} ${unit}, got ${limit}`;
   const hint = `Raise it, such as with \`${command}\` in a new shell.`;
   const asJson = argv.includes('--json') && JSON.stringify({ error: { code: 'failure', message, hint } });

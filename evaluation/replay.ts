@@ -110,4 +110,8 @@ function openReplayCalls(file: string, asked: AskedEvaluation): Pick<AskOptions,
   }
 }
 
-const savedLines = (file: string): string[] => readFileSync(file, 'utf8').match(/[^\n]*\n/g) ?? [];
+const savedLines = (file: string): string[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => `${line}\n`);

@@ -108,10 +108,17 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
   return [];
 }
 
+/** Length of the symbols, with space between them, before the first letter or digit. */
+function symbolsAhead(characters: readonly string[]): number {
+  const first = characters.findIndex((character) => /[\p{L}\p{N}]/u.test(character));
+  const run = first < 0 ? characters : characters.slice(0, first);
+  return run.join('').trimEnd().length;
+}
+
 /** A mention with the symbols next to it that belong to the entity's name, such as an emoji. */
 function withSymbols([begin, end]: Span, question: string, graph: Graph, names: NameIndex): Span {
-  const before = /(?:[^\p{L}\p{N}\s]+\s*)+$/u.exec(question.slice(0, begin))?.[0].length ?? 0;
-  const after = /^(?:\s*[^\p{L}\p{N}\s]+)+/u.exec(question.slice(end))?.[0].length ?? 0;
+  const before = symbolsAhead([...question.slice(0, begin)].reverse());
+  const after = symbolsAhead([...question.slice(end)]);
   const folded = (text: string) => text.normalize('NFKC').toLowerCase();
   const known = names.find(question.slice(begin, end)).map((entity) => folded(graph.entityNames[entity]!));
   for (let length = before + after; length > 0; length--) {

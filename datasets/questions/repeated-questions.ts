@@ -3,14 +3,13 @@ import { listed } from '../import-notes.js';
 import type { QuestionSplit } from './question-manifest.js';
 import type { StoredQuestion } from './stored-question.js';
 
-/** A question's text, topics included, regardless of case, spaces and the mark at its end. */
-const textOf = ({ question }: StoredQuestion) =>
-  question
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/\s+/gu, ' ')
-    .replace(/[\s?!.]+$/u, '')
-    .trimStart();
+/** A question's text, topics included, regardless of case, spaces and the marks at its end. */
+function textOf({ question }: StoredQuestion): string {
+  const text = question.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ');
+  let end = text.length;
+  while (end > 0 && ' ?!.'.includes(text[end - 1]!)) end--;
+  return text.slice(0, end).trimStart();
+}
 
 const groupOf = ({ id, group = id }: StoredQuestion) => group;
 

@@ -54,7 +54,7 @@ export function checkGiven(value: unknown, schema: z.ZodType & { shape?: object 
   const problems = (promised ? [] : error.issues).flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') {
       const name = issue.path.length > 0 ? `${issue.path.join('.')}=` : '';
-      return `${name}${describeValue(issue.path.reduce(inside, value))} (${issue.message.replace(/^Invalid input: |, received .*$/g, '')})`;
+      return `${name}${describeValue(issue.path.reduce(inside, value))} (${issue.message.replace('Invalid input: ', '').split(', received ')[0]!})`;
     }
     return issue.keys.map((key) => {
       const near = nearestName(key, known);

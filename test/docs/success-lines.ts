@@ -24,7 +24,7 @@ const successLines: Readonly<Record<string, RegExp>> = {
   report: /index\.html$/m,
   sweep: /^Best on valid: trial \d+, eval\//m,
   train: /runs\S+$/m,
-  'train --dry-run': /^total: at least /m,
+  'train --dry-run': /^total: about /m,
   work: /^[1-9]\d* results made here, 0 were there, 0 tries failed$/m,
   write: /^\d+ jobs in \S+$/m,
 };
