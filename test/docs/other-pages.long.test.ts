@@ -39,7 +39,7 @@ runsAsWritten('docs/gpu.md');
 runsAsWritten('docs/guarantees.md');
 runsAsWritten('docs/link-queries.md', {
   prints: {
-    Data: /^Ivy Stone citizen_of \["Northland"\]\n$/,
+    'Other layouts': /^Ivy Stone citizen_of \["Northland"\]\n$/,
     Embeddings: /^Ivy Stone citizen_of Northland 0\.\d{3}\n$/,
     Rules: /^(best|noisy-or) born_in \[.+\] 0\.\d+\n$/,
     Explanations: /^(Ivy Stone -\[\w+\]-> [\w ]+ -\[lies_in\]-> Northland\n){2}these are all\n$/,
