@@ -9,10 +9,17 @@ const mostShown = 10;
 /** Entities among which a misspelt name is looked for: it is compared with each. */
 const mostCompared = 100_000;
 
-/** Up to ten names in quotes, and how many more there are. */
-export function listed(names: readonly string[], more = names.length - mostShown): string {
-  const some = names.slice(0, mostShown).map((name) => printable(JSON.stringify(name), 100));
-  return `${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+const quoted = (name: string): string => printable(JSON.stringify(name), 100);
+
+/** Up to ten names, in quotes or as `show` writes them, and how many more there are. */
+export function listed(names: readonly string[], show: (name: string) => string = quoted): string {
+  const more = names.length > mostShown ? ` and ${names.length - mostShown} more` : '';
+  return (
+    names
+      .slice(0, mostShown)
+      .map((name) => show(name))
+      .join(', ') + more
+  );
 }
 
 /** Sentences for a manifest; absent if there are none. */
@@ -55,12 +62,10 @@ export function notFound(questions: readonly StoredQuestion[], graph: Graph): st
     const names = questions.flatMap((question) => question[what].map(({ name }) => name));
     const lacking = [...new Set(names)].filter((name) => graph.entityId(name) < 0);
     if (lacking.length === 0) return [];
-    const shown = lacking.slice(0, mostShown).map((name) => {
+    const withNearest = (name: string) => {
       const near = graph.numEntities <= mostCompared ? nearestName(name, graph.entityNames) : undefined;
-      const place = printable(JSON.stringify(name), 100);
-      return near === undefined ? place : `${place} (nearest: ${printable(JSON.stringify(near), 100)})`;
-    });
-    const more = lacking.length > mostShown ? ` and ${lacking.length - mostShown} more` : '';
-    return [`${what} not in graph ${graph.name}, ${lacking.length} names: ${shown.join(', ')}${more}`];
+      return near === undefined ? quoted(name) : `${quoted(name)} (nearest: ${quoted(near)})`;
+    };
+    return [`${what} not in graph ${graph.name}, ${lacking.length} names: ${listed(lacking, withNearest)}`];
   });
 }

@@ -338,7 +338,7 @@ export function facetsOf(record: EvaluationRecord): string[] {
   return [...words, ...(asks ? [choicesOf(record)!] : [])];
 }
 
-/** settings that an untrained agent was opened from besides its switches, in words: `epochs 20`. */
+/** Settings that an untrained agent was opened from besides its switches, in words: `epochs 20`. */
 function optionsOf({ options: { switches: _, ...read } = {} }: EvaluationRecord): string[] {
   const settings = Object.entries(read).flatMap(([key, value]) =>
     isPlain(value) ? Object.entries(value) : [[key, value]],
