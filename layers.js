@@ -6,11 +6,10 @@ import { posix } from 'node:path';
 
 export const layers = [
   'src/run',
-  'src/simd',
+  'src/nn',
   'src/kg',
   'src/metrics',
   'src/embedding',
-  'src/tensor',
   'src/llm',
   'src/encoder',
   'src/sparql',

@@ -14,11 +14,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** What each layer is, in a few words. */
 const says = {
   'src/run': 'run folders, records, settings, seeds, logs, errors',
-  'src/simd': 'kernels in WebAssembly',
   'src/kg': 'graphs, frontiers, paths',
   'src/metrics': 'ranks, hits, intervals',
   'src/embedding': 'scorers of triples',
-  'src/tensor': 'backends, optimiser, gradients',
+  'src/nn': 'tape, executors, optimizer',
   'src/llm': 'language models and decisions',
   'src/encoder': 'texts to vectors, cached',
   'src/sparql': 'graphs behind an endpoint',

@@ -1,7 +1,8 @@
 /** Interface between trainers and policies of any action space: edges of a dialogue's graph, relations of a question's. */
 import type { Rng } from '../src/run/seeds.js';
-import { joined, segmentLogSoftmax } from '../src/tensor/categorical.js';
-import type { Outputs, TrainedParameters } from '../src/tensor/trainable.js';
+import { joined, segmentLogSoftmax } from '../src/nn/categorical.js';
+import type { Parameters } from '../src/nn/parameters.js';
+import type { Outputs } from '../src/nn/tape.js';
 
 /** Ragged log-probabilities: actions of request `i` are `offsets[i] .. offsets[i + 1] - 1`. */
 export interface ActionLogProbs {
@@ -28,12 +29,12 @@ export interface ScoredActions {
   /** True where scores are log-probabilities, possibly over more than the legal or listed actions. Default false: logits. */
   normalised?: boolean;
   /**
-   * float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once.
+   * float32 [number of scores]. May be called again, which ends the computation before.
    * @param dropout generator of dropout masks, for networks that have it; absent means no dropout
    */
   logits(dropout?: Rng): Outputs;
   /**
-   * float32 [S]: losses of states by margins between what is done and what is drawn; differentiable. Of networks that have such
+   * float32 [S]: losses of states by margins between what is done and what is drawn. Of networks that have such
    * a loss.
    * @param golds place of what is done among each state's legal actions
    * @param drawing draws what is not done
@@ -54,7 +55,7 @@ export interface TaskRequest {
  * @typeParam Request what it keeps of one to score it, now and in every later epoch of the same round
  */
 export interface Actor<Observation, Request> {
-  readonly parameters: TrainedParameters;
+  readonly parameters: Parameters;
   /** Precision of its scores; default f32. */
   readonly precision?: 'f32' | 'bf16' | undefined;
   requestOf(observation: Observation): Request;
@@ -87,10 +88,10 @@ export interface Actor<Observation, Request> {
 
 /** A critic as trainers see it. */
 export interface ValueNetwork<Request> {
-  readonly parameters: TrainedParameters;
+  readonly parameters: Parameters;
   /**
    * Prepares states on the host.
-   * @returns makes float32 [number of requests]; differentiable, owned by the caller. May be called more than once.
+   * @returns makes float32 [number of requests]. May be called again, which ends the computation before.
    */
   values(requests: readonly Request[]): () => Outputs;
   dispose(): void;
@@ -113,7 +114,7 @@ export async function actionLogProbs<Request>(
   const sizes = requests.map((request) => actor.numScores(request));
   for (const [begin, end] of runsOf(sizes, actor.maxInferenceScores ?? actor.maxScoresPerBatch)) {
     const { offsets: own, masked, normalised, logits, infer } = actor.score(requests.slice(begin, end));
-    const scores = await (infer ? infer() : actor.parameters.read(() => logits()));
+    const scores = await (infer ? infer() : logits().read());
     const legal = masked ? Float32Array.from(masked.legal, (index) => scores[index]!) : scores;
     parts.push(normalised ? legal : segmentLogSoftmax(legal, own));
     for (let i = 1; i < own.length; i++) offsets[begin + i] = offsets[begin]! + own[i]!;

@@ -42,8 +42,8 @@ export function meanScorer<Request extends object>(members: readonly MeanMember<
         async infer() {
           // What log-probabilities have beyond logits is the same for all actions of a state.
           const sum = new Float64Array(offsets.at(-1)!);
-          for (const { scorer, masked, logits, infer } of scored) {
-            const scores = await (infer ? infer() : scorer.parameters.read(() => logits()));
+          for (const { masked, logits, infer } of scored) {
+            const scores = await (infer ? infer() : logits().read());
             for (let i = 0; i < sum.length; i++) sum[i]! += scores[masked ? masked.legal[i]! : i]!;
           }
           return Float32Array.from(sum, (value) => value / scored.length);

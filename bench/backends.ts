@@ -1,8 +1,8 @@
 /**
- * How far two runs of one seed part on two tensor backends: they round differently, and every step builds on the one
+ * How far two runs of one seed part on two executors: they round differently, and every step builds on the one
  * before. One JSON line a measurement; also how far each is from itself, which must be nothing.
  *
- *     node dist/bench/backends.js [PRESET] [--backends wasm,cpu] [--set clone.epochs=2]
+ *     node dist/bench/backends.js [PRESET] [--backends simd,wasm] [--set clone.epochs=2]
  *
  * PRESET (default opendialkg-tiny) is trained once on each backend, in temporary folders; its data must be imported.
  */
@@ -14,18 +14,18 @@ import { optimizerPrefix, readCheckpoint } from '../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import { loadPreset } from '../presets/index.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
-import { backendOf } from '../src/tensor/backend.js';
+import { executorOf } from '../src/nn/open-executor.js';
 import { train } from '../tasks/train.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    backends: { type: 'string', default: 'wasm,cpu' },
+    backends: { type: 'string', default: 'simd,wasm' },
     set: { type: 'string', multiple: true, default: [] },
   },
 });
 const preset = positionals[0] ?? 'opendialkg-tiny';
-const [first, ...others] = values.backends.split(',').map(backendOf);
+const [first, ...others] = values.backends.split(',').map(executorOf);
 const root = mkdtempSync(join(tmpdir(), 'kgwalk-backends-'));
 try {
   const reference = await trainOn(first!, 'first');

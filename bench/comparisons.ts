@@ -106,10 +106,13 @@ export const comparisons: readonly Comparison[] = [
     [update('torch eager', 'torch-eager'), 1],
     [update('torch.compile', 'torch-compile')],
   ]),
+  ...compare('PPO update, minibatch 1,024', 'rate', update('SIMD kernels', 'update-simd'), [
+    [update('torch eager', 'torch-eager'), 0.25],
+  ]),
   ...compare('PPO update, minibatch 1,024', 'rate', update('wasm', 'update-wasm'), [
     [update('torch eager', 'torch-eager'), 0.25],
   ]),
-  ...compare('Policy forward, 1 state', 'cpu_ms', forward('SIMD on the host', 'forward', 1, 'host'), [
+  ...compare('Policy forward, 1 state', 'cpu_ms', forward('SIMD kernels', 'forward', 1, 'simd'), [
     [forward('torch eager', 'torch-eager', 1), 2],
     [forward('torch.compile', 'torch-compile', 1)],
   ]),
@@ -117,7 +120,7 @@ export const comparisons: readonly Comparison[] = [
     [forward('torch eager', 'torch-eager', 64), 1],
     [forward('torch.compile', 'torch-compile', 64)],
   ]),
-  ...compare('Policy forward, 64 states', 'cpu_ms', forward('SIMD on the host', 'forward', 64, 'host'), [
+  ...compare('Policy forward, 64 states', 'cpu_ms', forward('SIMD kernels', 'forward', 64, 'simd'), [
     [forward('torch eager', 'torch-eager', 64)],
   ]),
   ...compare('Encoding, 650 tokens', 'rate', encode('node-llama-cpp', 'encode', 'llm-prompt'), [
@@ -126,7 +129,7 @@ export const comparisons: readonly Comparison[] = [
   ...compare('Encoding, 40 tokens after 650 kept', 'rate', encode('node-llama-cpp', 'encode', 'llm-prefix-tail'), [
     [encode('llama-cpp-python', 'llama-cpp', 'llm-prefix-tail'), 1],
   ]),
-  ...compare('OpenDialKG clone, one seed', 'cpu_seconds', encode('SIMD on the host', 'clone-host', 'clone'), [
+  ...compare('OpenDialKG clone, one seed', 'cpu_seconds', encode('SIMD kernels', 'clone-simd', 'clone'), [
     [encode('torch', 'torch-clone', 'clone'), 2.5],
   ]),
   ...compare('OpenDialKG clone, one seed', 'cpu_seconds', encode('native TensorFlow', 'clone-native', 'clone'), [

@@ -17,7 +17,7 @@ export const computers = [
   'torch on CUDA',
   'tensorflow',
   'wasm',
-  'host',
+  'simd',
   'llama.cpp on one core',
   'llama.cpp on four cores',
   'torch on one core',

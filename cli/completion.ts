@@ -245,7 +245,7 @@ const sources = new Map(
       [async () => (await import('../src/llm/model-registry.js')).modelRegistry.map(({ name }) => name), 'name-or-url'],
       [models, 'name-or-file', '--model', '--encoder'],
       [among('transe', 'distmult', 'complex'), 'embeddings import --model'],
-      [async () => ['auto', ...(await import('../src/tensor/backend.js')).computerNames], '--backend'],
+      [async () => ['auto', ...(await import('../src/nn/open-executor.js')).executorNames], '--backend'],
       [async () => (await import('../envs/registry.js')).envIds(), 'serve env id', '--env'],
       [settings, 'config explain key', '--set', '--grid', '--sample'],
       [switches, 'kgwalk evaluate --set', 'kgwalk compare --set', 'kgwalk ask --set'],

@@ -8,7 +8,7 @@ import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { missingBinaries, nodeSupport, packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
-import { autoOrder, backendNames, type BackendProbe, probeBackend } from '../src/tensor/backend.js';
+import { autoOrder, executorNames, type ExecutorProbe, probeExecutor } from '../src/nn/open-executor.js';
 import { existingPart, freeBytes } from '../src/run/files.js';
 import { megabytes } from './models/files.js';
 
@@ -50,8 +50,8 @@ function machine(): Finding {
 
 /** Every backend, and the choice of `auto`. */
 async function backends(): Promise<Finding[]> {
-  const probes: BackendProbe[] = [];
-  for (const name of backendNames) probes.push(await probeBackend(name));
+  const probes: ExecutorProbe[] = [];
+  for (const name of executorNames) probes.push(await probeExecutor(name));
   const taken = probes.filter(({ found }) => found).map(({ name }) => name);
   const choices = sizesOfAuto.map(
     ({ size, what }) => `${autoOrder(size).names.find((name) => taken.includes(name)) ?? 'none'} for ${what}`,

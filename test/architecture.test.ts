@@ -159,9 +159,9 @@ describe('the architecture', () => {
           'cli/native/install.ts',
           'reports/scripts.ts',
           'src/llm/llama-library.ts',
+          'src/nn/tfjs/native-tensorflow.ts',
+          'src/nn/tfjs/open.ts',
           'src/run/arrow.ts',
-          'src/tensor/backend.ts',
-          'src/tensor/native-tensorflow.ts',
         ],
       ],
     ])('%s', (_, sign, doors) => {

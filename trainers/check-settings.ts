@@ -138,9 +138,6 @@ export function checkTrainSettings(learning: TaskTrainer, settings: TrainSetting
       !learning.takes?.includes('exactWalker') &&
       `expected no section exactWalker with env.id=${env.id}: exact walkers answer link queries, with env.id=kgwalk/LinkQuery-v1`,
     ...learning.problems(settings),
-    settings.backend === 'host' &&
-      !learning.networkSize(settings, 1).onHost &&
-      'expected backend=host with policies over vectors, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone; set backend=auto',
   ];
   const problems = rules.filter((problem) => problem !== false);
   if (problems.length === 0) return;

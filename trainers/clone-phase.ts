@@ -1,7 +1,7 @@
 /** Cloning phase of a run, for any demonstrations: evaluates and saves every epoch, and resumes. */
 import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { divergedAt } from '../src/tensor/diverged.js';
+import { divergedAt } from '../src/nn/diverged.js';
 import type { CloneCourse } from './clone.js';
 import { beginWith, figuresOf, restoreTrainState, saveTrainState, type Session, type TrainState } from './session.js';
 

@@ -12,9 +12,9 @@ import {
 } from '../agents/actor.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../src/run/stop.js';
-import { segmentLogSoftmax } from '../src/tensor/categorical.js';
-import { Diverged, finiteLoss, firstNotFinite } from '../src/tensor/diverged.js';
-import type { Optimizer } from '../src/tensor/trainable.js';
+import { segmentLogSoftmax } from '../src/nn/categorical.js';
+import { Diverged, finiteLoss, firstNotFinite } from '../src/nn/diverged.js';
+import type { AdamW } from '../src/nn/adamw.js';
 import type { CloneSettings } from './clone-settings.js';
 import type { Gold, ShownWalks } from './demonstrations.js';
 import { scatter } from './ppo-loss.js';
@@ -44,7 +44,7 @@ export interface CloneCourse {
 /** Networks, demonstrations, resume state and callbacks. */
 export interface CloneOptions<Request> extends CloneCourse {
   actor: StateScorer<Request> & Pick<Actor<never, Request>, 'weightsChanged'>;
-  optimizer: Optimizer;
+  optimizer: AdamW;
   train: ShownWalks<Request>;
   /** Demonstrations for the loss after an epoch; may be empty. */
   valid: ShownWalks<Request>;

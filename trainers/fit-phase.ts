@@ -6,8 +6,8 @@ import type { QuestionSample } from '../datasets/question.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../src/run/stop.js';
-import { divergedAt } from '../src/tensor/diverged.js';
-import type { StoredTensors } from '../src/tensor/parameters.js';
+import { divergedAt } from '../src/nn/diverged.js';
+import type { StoredTensors } from '../src/nn/parameters.js';
 import { figuresOf, restoreTrainState, saveTrainState, type Session, type TrainState } from './session.js';
 
 /** Steps between two records of the metric log. */

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type Actor } from '../agents/actor.js';
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { throwIfStopped } from '../src/run/stop.js';
-import { argmaxSegment } from '../src/tensor/categorical.js';
+import { argmaxSegment } from '../src/nn/categorical.js';
 
 /** Result of one walk. */
 export interface GreedyWalk<Observation> {

@@ -4,8 +4,8 @@
  */
 import type { MaskedActions } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { exponentials, segmentEntropy, segmentLogSoftmax } from '../src/tensor/categorical.js';
-import { finiteLoss } from '../src/tensor/diverged.js';
+import { exponentials, segmentEntropy, segmentLogSoftmax } from '../src/nn/categorical.js';
+import { finiteLoss } from '../src/nn/diverged.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** Transitions column by column, all of one length; several may share a state. */

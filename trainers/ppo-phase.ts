@@ -3,9 +3,9 @@ import type { Actor, ValueNetwork } from '../agents/actor.js';
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { checkFits, type Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { adamWOf } from '../src/tensor/adamw.js';
-import { divergedAt } from '../src/tensor/diverged.js';
-import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
+import { AdamW } from '../src/nn/adamw.js';
+import { divergedAt } from '../src/nn/diverged.js';
+import type { Parameters } from '../src/nn/parameters.js';
 import type { PpoSettings } from './ppo-settings.js';
 import type { Learner } from './ppo-step.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
@@ -57,9 +57,9 @@ export function firstWeights(session: Pick<Session, 'run' | 'settings' | 'hashes
   return clone;
 }
 
-/** Optimizer by the settings of PPO. */
-export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm }: PpoSettings): Optimizer {
-  return adamWOf(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
+/** AdamW by the settings of PPO. */
+export function adamOf(parameters: Parameters, { adamEpsilon, maxGradNorm }: PpoSettings): AdamW {
+  return new AdamW(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
 }
 
 /** A learner with optimizers by the settings of PPO; closing it disposes networks and optimizers. */

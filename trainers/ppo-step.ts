@@ -1,17 +1,17 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
 import { type ActionLogProbs, type Actor, runsOf, type ValueNetwork } from '../agents/actor.js';
-import type { Optimizer, RecordPart } from '../src/tensor/trainable.js';
+import type { AdamW, RecordPart } from '../src/nn/adamw.js';
 import { type ObjectiveResult, type ObjectiveSettings, ppoObjective } from './ppo-loss.js';
-import { joined } from '../src/tensor/categorical.js';
+import { joined } from '../src/nn/categorical.js';
 import { type Minibatch, pickTransitions, type Rollout } from './rollout.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** Networks updated by PPO: a policy, and a critic if there is one. */
 export interface Learner<Observation, Request> {
   actor: Actor<Observation, Request>;
-  optimizer: Optimizer;
+  optimizer: AdamW;
   /** With its optimizer; needed by `baseline: critic` alone. */
-  critic?: { network: ValueNetwork<Request>; optimizer: Optimizer } | undefined;
+  critic?: { network: ValueNetwork<Request>; optimizer: AdamW } | undefined;
 }
 
 /** Figures of one gradient step. */

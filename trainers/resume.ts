@@ -7,7 +7,7 @@ import { configDifferences, decisiveSettings, refuseDifferences } from '../src/r
 import { applyOverrides } from '../src/run/config.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
-import { computerNames } from '../src/tensor/backend.js';
+import { executorNames } from '../src/nn/open-executor.js';
 import type { RunLogs } from './session.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
@@ -40,7 +40,7 @@ export function checkpointToResume(
  * differently.
  */
 export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSettings): TrainSettings['backend'] {
-  const known = computerNames.find((name) => name === environment.backend);
+  const known = executorNames.find((name) => name === environment.backend);
   return backend === 'auto' && known ? known : backend;
 }
 

@@ -9,7 +9,7 @@ import {
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
-import { sampleSegment } from '../src/tensor/categorical.js';
+import { sampleSegment } from '../src/nn/categorical.js';
 import type { Transitions } from './ppo-loss.js';
 import type { Advantages, RolloutSteps } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
@@ -193,7 +193,12 @@ export async function valuesOf<Request>(
 ): Promise<Float32Array> {
   const values = new Float32Array(requests.length);
   for (let begin = 0; begin < requests.length; begin += atOnce) {
-    values.set(await critic.parameters.read(critic.values(requests.slice(begin, begin + atOnce))), begin);
+    values.set(
+      await critic
+        .values(requests.slice(begin, begin + atOnce))()
+        .read(),
+      begin,
+    );
   }
   return values;
 }

@@ -19,9 +19,10 @@ import { keepProvenance } from '../src/run/provenance.js';
 import type { MetricRecord, Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import { type EventFile, openEventFile } from '../src/run/tensorboard.js';
-import type { NetworkSize, Tf } from '../src/tensor/backend.js';
-import type { StoredTensors } from '../src/tensor/parameters.js';
-import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
+import type { AdamW } from '../src/nn/adamw.js';
+import type { Executor } from '../src/nn/executor.js';
+import type { NetworkSize } from '../src/nn/open-executor.js';
+import type { Parameters, StoredTensors } from '../src/nn/parameters.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** Finished PPO round: number from 1, environment steps, figures by metric name. */
@@ -48,9 +49,7 @@ export interface Trial {
 
 /** Training run in progress. */
 export interface Session {
-  tf: Tf;
-  /** Host computation without the tensor library. */
-  host?: boolean;
+  executor: Executor;
   run: Run;
   settings: TrainSettings;
   logs: RunLogs;
@@ -113,7 +112,7 @@ export interface TaskTrainer {
   open(settings: TrainSettings): Promise<TrainingRun>;
 }
 
-/** Optimizer state in checkpoints. */
+/** AdamW state in checkpoints. */
 interface KeptOptimizer {
   exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
   importState(prefix: string, steps: number, tensors: StoredTensors): void;
@@ -121,9 +120,9 @@ interface KeptOptimizer {
 
 /** Networks trained in a phase, with their optimizers. */
 export interface TrainState {
-  actor: Pick<Actor<unknown, unknown>, 'weightsChanged'> & { parameters: Pick<TrainedParameters, 'export' | 'import'> };
+  actor: Pick<Actor<unknown, unknown>, 'weightsChanged'> & { parameters: Pick<Parameters, 'export' | 'import'> };
   optimizer: KeptOptimizer;
-  critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: Optimizer } | undefined;
+  critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: AdamW } | undefined;
   /** Further state next to the networks, such as running environments between two rounds. */
   extra?: ExtraState | undefined;
 }

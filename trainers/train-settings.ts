@@ -19,7 +19,7 @@ import { loadConfig } from '../src/run/config.js';
 import { logSettings } from '../src/run/tensorboard.js';
 import { changedPluginsOf } from '../src/run/plugins.js';
 import type { RunInfo } from '../src/run/records.js';
-import { computerNames } from '../src/tensor/backend.js';
+import { executorNames } from '../src/nn/open-executor.js';
 import { bilinearSettings } from './bilinear/settings.js';
 import { cloneSettings, demonstrationSettings, teacherSettings } from './clone-settings.js';
 import { ppoSettings } from './ppo-settings.js';
@@ -39,10 +39,10 @@ export const trainSettings = z.strictObject({
     .default(0)
     .describe('Seed of all random choices. Same seed, same backend, same thread count: same bytes.'),
   backend: z
-    .enum(['auto', ...computerNames])
+    .enum(['auto', ...executorNames])
     .default('auto')
     .describe(
-      'Backend that computes the networks: auto picks the fastest one for their size; host, SIMD kernels without a tensor library, computes dialogue walkers with walker.head=candidate and walker.text=frozen. Results differ between backends in the last digits.',
+      'What computes the networks: auto picks the fastest for their size; simd, SIMD kernels, needs nothing but Node and alone computes readers, relation walkers, exact walkers and policies over vectors. Results differ between them in the last digits.',
     ),
   plugins: z
     .array(z.string().min(1))

@@ -20,7 +20,7 @@ import type { MetricRecord } from '../src/run/records.js';
 import { createRun, type Run, runIn } from '../src/run/run-folder.js';
 import { masked } from '../src/run/secrets.js';
 import { limitErrorOf } from '../src/run/stop.js';
-import { openBackend } from '../src/tensor/backend.js';
+import { openExecutor } from '../src/nn/open-executor.js';
 import { checkTrainSettings } from './check-settings.js';
 import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
 import { backendToGoOnWith, checkpointToResume, discardAfter, longerConfig } from './resume.js';
@@ -74,7 +74,7 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
   const encoder = trial ? trial.encoder(opened) : opened;
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
-    const { tf, name: backend, why } = await openBackend(wanted, learning.networkSize(settings, encoder.dim));
+    const { executor, name: backend, why } = await openExecutor(wanted, learning.networkSize(settings, encoder.dim));
     training.prepare?.();
     for (const note of training.notes) onNote?.(note);
     if (training.readsTexts) onNote?.(`texts encoded by ${settings.encoder.model ?? 'nothing'}`);
@@ -99,7 +99,7 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
     try {
       const start = weightsAtStart(run.folder, hashes);
       const { signal, onUpdate } = options;
-      const own = { tf, host: backend === 'host', run, encoder, hashes, start };
+      const own = { executor, run, encoder, hashes, start };
       const asked = { settings, threads, progress, signal, onUpdate, note: onNote, trial };
       await runPhases(training, from, { ...own, ...asked }, options);
     } catch (thrown) {

@@ -3,9 +3,9 @@ import { composeQuery, type BilinearTable } from '../../src/embedding/bilinear.j
 import { int32Lists } from '../../src/kg/adjacency.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
-import type { Arena } from '../../src/simd/arena.js';
-import type { Kernels } from '../../src/simd/kernels.js';
-import { Diverged, firstNotFinite } from '../../src/tensor/diverged.js';
+import type { Arena } from '../../src/nn/simd/arena.js';
+import type { Kernels } from '../../src/nn/simd/kernels.js';
+import { Diverged, firstNotFinite } from '../../src/nn/diverged.js';
 import { addCubeGradient, addQueryGradient, moveRow, softmaxGrad } from './bilinear-gradients.js';
 
 /** A table and Adagrad's sums of squared gradients, one a number. */

@@ -8,46 +8,48 @@ import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/lin
 import { dataSettings } from '../../datasets/settings.js';
 import { linkWalkSettings, type LinkWalkSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
-import { type ComputerName, computerNames, openBackend, type Tf } from '../../src/tensor/backend.js';
+import type { Executor } from '../../src/nn/executor.js';
+import { type ExecutorName, executorNames, openExecutor } from '../../src/nn/open-executor.js';
+import { Parameters } from '../../src/nn/parameters.js';
+import { Tape } from '../../src/nn/tape.js';
 import { z } from 'zod';
-import { ParameterSet } from '../../src/tensor/parameters.js';
 import type { ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
-import { createValueNetwork } from '../walker/critic.js';
-import { createPaMlpNetwork, edgesAtOnce } from '../walker/heads/pa-mlp.js';
+import { valuesOf, valueStarts } from '../walker/critic.js';
+import type { EdgeScorer } from '../walker/heads/edge-scorers.js';
+import { edgesAtOnce, paMlpLogits, paMlpStarts } from '../walker/heads/pa-mlp.js';
 import { edgesOf, type LinkActor, type LinkRequest, linkRequestOf, numLegal } from './request.js';
 import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';
-import { createStateNetwork } from './state-network.js';
-import { createVectorTables, type LinkWalkerShape, readStartVectors } from './vectors.js';
+import { StateNetwork } from './state-network.js';
+import { type LinkWalkerShape, readStartVectors, VectorTables } from './vectors.js';
 
 /** @param seed of the start; zeros without it, for weights to be imported */
 export function createLinkWalker(
-  tf: Tf,
+  executor: Executor,
   settings: LinkWalkerSettings,
-  shape: LinkWalkerShape,
+  { lists, start, ...sizes }: LinkWalkerShape,
   seed?: number,
 ): LinkActor {
-  const { lists, start, ...sizes } = shape;
-  const parameters = new ParameterSet(tf);
-  const vectors = createVectorTables(tf, parameters, { ...settings, ...sizes, start }, seed);
-  const states = createStateNetwork(tf, parameters, { settings, vectors, ...sizes }, seed);
-  const network = createPaMlpNetwork(
-    tf,
-    {
-      stateDim: states.dim,
-      width: settings.width,
-      parameters,
-      scorer: () => ({
-        layer: { name: 'pa.out', width: vectors.edgeDim },
-        logits: (outputs, edges) => vectors.dots(outputs, edges),
-        weightsChanged: () => undefined,
-      }),
-    },
-    seed,
-  );
+  const vectors = new VectorTables({ ...settings, ...sizes, start }, seed);
+  const states = new StateNetwork({ settings, vectors, ...sizes }, seed);
+  const scorer: EdgeScorer = {
+    layer: { name: 'pa.out', width: vectors.edgeDim },
+    initialValues: {},
+    logits: (tape, outputs, edges) => vectors.dots(tape, outputs, edges),
+  };
+  const parameters = new Parameters(executor, {
+    ...vectors.initialValues,
+    ...states.initialValues,
+    ...paMlpStarts({ stateDim: states.dim, width: settings.width, scorer }, seed),
+  });
+  const [training, inferring] = [new Tape(parameters), new Tape(parameters, false)];
   const score = (requests: readonly LinkRequest[]) => {
     const edges = edgesOf(lists, requests, sizes.numRelations);
-    return { offsets: edges.offsets, logits: () => network.logits(states.states(requests), edges) };
+    const outputs = (tape: Tape) => {
+      tape.begin();
+      return tape.outputs([paMlpLogits(tape, states.states(tape, requests), scorer, edges)]);
+    };
+    return { offsets: edges.offsets, logits: () => outputs(training), infer: () => outputs(inferring).read() };
   };
   return {
     parameters,
@@ -61,22 +63,32 @@ export function createLinkWalker(
   };
 }
 
+/** Names of the critic's parameters begin so: both networks are kept in one file. */
+const criticPrefix = 'critic/';
+
 /** Critic with separate vectors and a separate path encoder. */
 export function createLinkCritic(
-  tf: Tf,
+  executor: Executor,
   settings: LinkWalkerSettings,
-  shape: Omit<LinkWalkerShape, 'lists'>,
+  { start, ...sizes }: Omit<LinkWalkerShape, 'lists'>,
   seed: number,
 ): ValueNetwork<LinkRequest> {
-  const { start, ...sizes } = shape;
-  // Names are the critic's own: both networks are kept in one file.
-  const parameters = new ParameterSet(tf, 'critic/');
-  const vectors = createVectorTables(tf, parameters, { ...settings, ...sizes, start }, seed);
-  const states = createStateNetwork(tf, parameters, { settings, vectors, ...sizes }, seed);
-  const { values } = createValueNetwork(tf, { stateDim: states.dim, width: settings.width, parameters }, seed);
+  const vectors = new VectorTables({ ...settings, ...sizes, start }, seed);
+  const states = new StateNetwork({ settings, vectors, ...sizes }, seed);
+  const initial = {
+    ...vectors.initialValues,
+    ...states.initialValues,
+    ...valueStarts({ stateDim: states.dim, width: settings.width }, seed),
+  };
+  const named = Object.entries(initial).map(([name, tensor]) => [`${criticPrefix}${name}`, tensor] as const);
+  const parameters = new Parameters(executor, Object.fromEntries(named));
+  const tape = new Tape(parameters);
   return {
     parameters,
-    values: (requests) => () => values(states.states(requests), requests.length),
+    values: (requests) => () => {
+      tape.begin();
+      return tape.outputs([tape.under(criticPrefix, () => valuesOf(tape, states.states(tape, requests)))]);
+    },
     dispose: () => parameters.dispose(),
   };
 }
@@ -84,7 +96,7 @@ export function createLinkCritic(
 const runConfig = z.object({
   name: z.string(),
   seed: z.int(),
-  backend: z.enum(['auto', ...computerNames]),
+  backend: z.enum(['auto', ...executorNames]),
   data: dataSettings,
   encoder: encoderSettings,
   linkWalk: linkWalkSettings,
@@ -98,7 +110,7 @@ const walksAtOnce = 1024;
 export interface LoadLinkWalkerOptions {
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;
-  backend?: ComputerName | 'auto' | undefined;
+  backend?: ExecutorName | 'auto' | undefined;
 }
 
 /** A trained walker, ready to walk; close it after use. */
@@ -133,9 +145,9 @@ export async function loadLinkWalker(
   const dim = trainVectors ? tensors['link.relations']?.shape[1] : undefined;
   const start = vectors === 'random' || trainVectors ? undefined : readStartVectors(folder, sizes);
   const inputs = pathDim + 2 * (start?.dim ?? dim ?? vectorDim);
-  const { tf } = await openBackend(backend ?? settings.backend, { rows: walksAtOnce, inputs, units: width });
+  const { executor } = await openExecutor(backend ?? settings.backend, { rows: walksAtOnce, inputs, units: width });
   const own = { ...linkWalker, vectorDim: dim ?? vectorDim };
-  const actor = createLinkWalker(tf, own, { lists: graph, ...sizes, start });
+  const actor = createLinkWalker(executor, own, { lists: graph, ...sizes, start });
   actor.parameters.import(tensors);
   const { beamWidth } = settings.evaluation;
   return { actor, dataset, name, seed, linkWalk, header, beamWidth, close: () => actor.dispose() };

@@ -1,40 +1,72 @@
 /** States of walks as vectors: what was walked (its mean, a GRU or an LSTM), where the walk stands, and what is asked. */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../src/run/seeds.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import { gatherRows } from '../../src/tensor/ops.js';
-import type { ParameterSet } from '../../src/tensor/parameters.js';
-import { type CellState, createRecurrentLayer } from '../../src/tensor/recurrent.js';
+import type { HostTensor } from '../../src/nn/parameters.js';
+import { type CellState, Recurrent, recurrentStarts } from '../../src/nn/recurrent.js';
+import type { Tape, Taped } from '../../src/nn/tape.js';
 import type { LinkRequest } from './request.js';
 import type { LinkWalkerSettings } from './settings.js';
 import type { VectorTables } from './vectors.js';
 
-type Tensor2D = tfTypes.Tensor2D;
+/** States from vectors and, with a GRU or an LSTM, weights of their own. */
+export class StateNetwork {
+  readonly dim: number;
+  readonly initialValues: Record<string, HostTensor>;
+  readonly #pathDim: number;
 
-/** Adds the path encoder's weights to the parameters. @param seed of their start; zeros without it */
-export function createStateNetwork(
-  tf: Tf,
-  parameters: ParameterSet,
-  parts: { settings: LinkWalkerSettings; vectors: VectorTables; numEntities: number; numRelations: number },
-  seed?: number,
-) {
-  const { settings, vectors, numEntities, numRelations } = parts;
-  const encoder = createPathEncoder(tf, parameters, { ...settings, stepDim: vectors.edgeDim }, seed);
-  const sizes = { numEntities, noStep: numRelations + 1 };
-  const sideBySide = (parts: Tensor2D[]) => (parts.length === 1 ? parts[0]! : tf.concat(parts, 1));
-  return {
-    dim: encoder.dim + vectors.edgeDim,
-    /** float32 [requests, dim] = [path ; query relation ; current entity, where entities have vectors], differentiable. */
-    states(requests: readonly LinkRequest[]): Tensor2D {
-      const { levels, nodes } = prefixesOf(requests, sizes);
-      const both = (relations: Int32Array, entities: Int32Array) =>
-        vectors.entities ? [vectors.relations(relations), vectors.entities(entities)] : [vectors.relations(relations)];
-      const steps = levels.map(({ relations, entities }) => sideBySide(both(relations, entities)));
-      const asked = Int32Array.from(requests, ({ relation }) => relation);
-      const current = Int32Array.from(requests, (request) => request.current);
-      return sideBySide([gatherRows(tf, encoder.encode(steps, levels), nodes), ...both(asked, current)]);
+  /** @param seed of the weights; zeros without it */
+  constructor(
+    readonly parts: {
+      settings: Pick<LinkWalkerSettings, 'pathEncoder' | 'pathDim'>;
+      vectors: VectorTables;
+      numEntities: number;
+      numRelations: number;
     },
-  };
+    seed?: number,
+  ) {
+    const { settings, vectors } = parts;
+    const { pathEncoder: cell, pathDim } = settings;
+    this.#pathDim = cell === 'mean' ? vectors.edgeDim : pathDim;
+    this.dim = this.#pathDim + vectors.edgeDim;
+    this.initialValues =
+      cell === 'mean'
+        ? {}
+        : recurrentStarts(
+            { cell, name: 'path', inputs: vectors.edgeDim, dim: pathDim },
+            seed === undefined ? undefined : (weights) => Rng.named(seed, `link-walker/${weights}`),
+          );
+  }
+
+  /** [requests, dim] = [path ; query relation ; current entity, where entities have vectors]. */
+  states(tape: Tape, requests: readonly LinkRequest[]): Taped {
+    const { vectors, numEntities, numRelations } = this.parts;
+    const { levels, nodes } = prefixesOf(requests, { numEntities, noStep: numRelations + 1 });
+    const steps = levels.map(({ relations, entities }) => vectors.rows(tape, relations, entities));
+    const asked = Int32Array.from(requests, ({ relation }) => relation);
+    const current = Int32Array.from(requests, (request) => request.current);
+    return tape.concat([tape.rows(this.#paths(tape, steps, levels), nodes), vectors.rows(tape, asked, current)]);
+  }
+
+  /** [nodes of all levels, path width]. @param steps of each level, [nodes, edgeDim] */
+  #paths(tape: Tape, steps: readonly Taped[], levels: Prefixes['levels']): Taped {
+    const { pathEncoder: cell } = this.parts.settings;
+    const outputs: Taped[] = [];
+    if (cell === 'mean') {
+      let sum: Taped | undefined;
+      levels.forEach(({ parents }, depth) => {
+        sum = sum ? tape.add(tape.rows(sum, parents), steps[depth]!) : steps[depth]!;
+        outputs.push(depth === 0 ? sum : tape.scaled(sum, 1 / (depth + 1)));
+      });
+      return tape.stack(outputs);
+    }
+    const layer = new Recurrent(tape, cell, 'path', this.#pathDim);
+    let state: CellState | undefined;
+    levels.forEach(({ parents }, depth) => {
+      const before = state ? state.map((rows) => tape.rows(rows, parents)) : layer.start(steps[depth]!.rows);
+      state = layer.step(layer.given(steps[depth]!), before);
+      outputs.push(state[0]!);
+    });
+    return tape.stack(outputs);
+  }
 }
 
 /** The nodes of one depth, which stand one after another in the order of first use. */
@@ -100,55 +132,4 @@ export function prefixesOf(
     })),
     nodes: indices.map((index, i) => begins[requests[i]!.hop]! + index),
   };
-}
-
-interface PathEncoder {
-  readonly dim: number;
-  /**
-   * @param steps for each level float32 [nodes, stepDim]: vectors of relation and entity side by side
-   * @returns float32 [nodes of all levels, dim], differentiable
-   */
-  encode(steps: readonly Tensor2D[], levels: Prefixes['levels']): Tensor2D;
-}
-
-/** Adds the encoder's weights, if it has any. @param seed what they start from; zeros without it */
-function createPathEncoder(
-  tf: Tf,
-  parameters: ParameterSet,
-  { pathEncoder, pathDim, stepDim }: Pick<LinkWalkerSettings, 'pathEncoder' | 'pathDim'> & { stepDim: number },
-  seed?: number,
-): PathEncoder {
-  if (pathEncoder === 'mean') return { dim: stepDim, encode: (steps, levels) => means(tf, steps, levels) };
-  const recurrent = createRecurrentLayer(
-    tf,
-    parameters,
-    { cell: pathEncoder, name: 'path', inputs: stepDim, dim: pathDim },
-    seed === undefined ? undefined : (weights) => Rng.named(seed, `link-walker/${weights}`),
-  );
-  return {
-    dim: pathDim,
-    encode(steps, levels) {
-      const outputs: Tensor2D[] = [];
-      let state: CellState | undefined;
-      levels.forEach(({ parents }, depth) => {
-        // Zeros before the first step, not nothing: every weight takes part in every batch.
-        const before = state
-          ? state.map((rows) => gatherRows(tf, rows, parents))
-          : recurrent.start(steps[depth]!.shape[0]);
-        state = recurrent.step(recurrent.given(steps[depth]!), before);
-        outputs.push(state[0]!);
-      });
-      return outputs.length === 1 ? outputs[0]! : tf.concat(outputs, 0);
-    },
-  };
-}
-
-function means(tf: Tf, steps: readonly Tensor2D[], levels: Prefixes['levels']): Tensor2D {
-  const outputs: Tensor2D[] = [];
-  let sum: Tensor2D | undefined;
-  levels.forEach(({ parents }, depth) => {
-    sum = sum ? (tf.add(gatherRows(tf, sum, parents), steps[depth]!) as Tensor2D) : steps[depth]!;
-    outputs.push(depth === 0 ? sum : (tf.mul(sum, 1 / (depth + 1)) as Tensor2D));
-  });
-  return outputs.length === 1 ? outputs[0]! : tf.concat(outputs, 0);
 }

@@ -1,21 +1,16 @@
 /** Vectors of entities and relations that both states and edges are read by: frozen, or trained with the network. */
 import { join } from 'node:path';
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
 import type { EdgeLists } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { runFiles } from '../../src/run/run-files.js';
 import { Rng } from '../../src/run/seeds.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import { frozenDots, lastTrainedDots, type TablePairs } from '../../src/tensor/table-dots.js';
-import { gatherRows, type TensorOutputs } from '../../src/tensor/ops.js';
-import { normalValues, type ParameterSet } from '../../src/tensor/parameters.js';
+import { type HostTensor, normalValues } from '../../src/nn/parameters.js';
+import type { Tape, Taped } from '../../src/nn/tape.js';
 import type { FrozenVectors } from '../walker/features/dialogue-scratch.js';
 import type { LinkWalkerSettings } from './settings.js';
-import type { Edges } from '../walker/heads/edge-scorers.js';
-
-type Tensor2D = tfTypes.Tensor2D;
+import { edgeDots, type Edges } from '../walker/heads/edge-scorers.js';
 
 /** Vectors to start from, those of inverses included. */
 export type StartVectors = FrozenVectors;
@@ -32,19 +27,6 @@ export interface LinkWalkerShape {
 /** Without vectors to start from: normal numbers, which give vectors a length of about 1. */
 type VectorTablesOptions = Omit<LinkWalkerShape, 'lists'> &
   Pick<LinkWalkerSettings, 'trainVectors' | 'vectorDim' | 'readEntities'>;
-
-/** The tables. Relations have two rows more: staying, and "no step yet". */
-export interface VectorTables {
-  readonly dim: number;
-  /** Numbers of an edge's: its relation's, and its entity's where entities have vectors. */
-  readonly edgeDim: number;
-  /** float32 [ids, dim]. */
-  relations(ids: Int32Array): Tensor2D;
-  /** float32 [ids, dim]; absent where entities have none. */
-  entities?(ids: Int32Array): Tensor2D;
-  /** Rows of `left`, [n, edgeDim], times the vectors of edges; see `lastTrainedDots`. */
-  dots(left: Tensor2D, edges: Pick<Edges, 'stateOf' | 'relations' | 'tails'>): TensorOutputs<tfTypes.Tensor1D>;
-}
 
 interface LinkTable {
   name: 'relations' | 'entities';
@@ -72,54 +54,43 @@ function linkTables(
   ];
 }
 
-/** Adds the tables to the parameters where they are trained. @param seed of what is drawn; zeros without it */
-export function createVectorTables(
-  tf: Tf,
-  parameters: ParameterSet,
-  options: VectorTablesOptions,
-  seed?: number,
-): VectorTables {
-  const tables = linkTables(options, seed);
-  const dim = tables[0]!.shape[1];
-  const made = options.trainVectors ? trained(tf, parameters, tables) : frozen(tf, tables, dim);
-  const [relations, entities] = made.rows;
-  return {
-    dim,
-    edgeDim: dim * tables.length,
-    relations: relations!,
-    entities,
-    dots: (left, edges) => {
-      const right = [edges.relations, edges.tails].slice(0, tables.length);
-      return made.dots(left, { left: edges.stateOf, right });
-    },
-  };
-}
+/** The tables. Relations have two rows more: staying, and "no step yet". */
+export class VectorTables {
+  readonly dim: number;
+  /** Numbers of an edge's: its relation's, and its entity's where entities have vectors. */
+  readonly edgeDim: number;
+  /** Initial values, where they are trained. */
+  readonly initialValues: Record<string, HostTensor>;
+  readonly #tables: LinkTable[];
 
-interface MadeTables {
-  rows: ((ids: Int32Array) => Tensor2D)[];
-  dots(left: Tensor2D, pairs: TablePairs): TensorOutputs<tfTypes.Tensor1D>;
-}
+  /** @param seed of what is drawn; zeros without it */
+  constructor(options: VectorTablesOptions, seed?: number) {
+    this.#tables = linkTables(options, seed);
+    this.dim = this.#tables[0]!.shape[1];
+    this.edgeDim = this.dim * this.#tables.length;
+    const trained = options.trainVectors ? this.#tables : [];
+    this.initialValues = Object.fromEntries(
+      trained.map(({ name, shape, values }) => [`link.${name}`, { shape, data: values }]),
+    );
+  }
 
-function trained(tf: Tf, parameters: ParameterSet, tables: readonly LinkTable[]): MadeTables {
-  const variables = tables.map(
-    ({ name, shape, values }) => parameters.add(`link.${name}`, shape, values) as unknown as Tensor2D,
-  );
-  return {
-    rows: variables.map((variable) => (ids) => gatherRows(tf, variable, ids)),
-    dots: (left, pairs) => lastTrainedDots(tf, left, variables, pairs),
-  };
-}
+  /** [ids, edgeDim]: vectors of relations, and of entities beside them where they have some. */
+  rows(tape: Tape, relations: Int32Array, entities: Int32Array): Taped {
+    return tape.concat(this.#on(tape).map((table, k) => tape.rows(table, [relations, entities][k]!)));
+  }
 
-function frozen(tf: Tf, tables: readonly LinkTable[], dim: number): MadeTables {
-  const rowsOf = ({ values }: LinkTable, ids: Int32Array) => {
-    const rows = new Float32Array(ids.length * dim);
-    for (let i = 0; i < ids.length; i++) rows.set(values.subarray(ids[i]! * dim, (ids[i]! + 1) * dim), i * dim);
-    return tf.tensor2d(rows, [ids.length, dim]);
-  };
-  return {
-    rows: tables.map((table) => (ids) => rowsOf(table, ids)),
-    dots: frozenDots(tables.map(({ values }) => ({ values, width: dim }))),
-  };
+  /** Rows of `left`, [n, edgeDim], times the vectors of edges. */
+  dots(tape: Tape, left: Taped, edges: Pick<Edges, 'stateOf' | 'relations' | 'tails'>): Taped {
+    return edgeDots(tape, left, this.#on(tape), edges);
+  }
+
+  #on(tape: Tape): Taped[] {
+    return this.#tables.map(({ name, values, shape: [rows, width] }) =>
+      this.initialValues[`link.${name}`]
+        ? tape.parameter(`link.${name}`)
+        : { rows, width, values: tape.executor.hold(values) },
+    );
+  }
 }
 
 const vectorsFile = (runFolder: string) => join(runFiles(runFolder).embeddings, 'link-vectors.safetensors');

@@ -1,5 +1,5 @@
 /** Networks of dense layers over vectors, actor and critic apart, computed by SIMD kernels on the host. */
-import { mlp } from '../../src/tensor/host/mlp.js';
+import { mlp } from '../../src/nn/mlp.js';
 import type { Actor, MaskedActions, ValueNetwork } from '../actor.js';
 import { maskOf, type PolicyShape, vectorOf, type VectorObservation } from './spaces.js';
 

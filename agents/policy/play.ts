@@ -2,7 +2,7 @@
 import type { Normalizer } from '../../envs/wrappers/normalizer.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';
-import { argmaxSegment, sampleSegment } from '../../src/tensor/categorical.js';
+import { argmaxSegment, sampleSegment } from '../../src/nn/categorical.js';
 import { actionLogProbs, type Actor } from '../actor.js';
 import { meanScorer } from '../mean-scorer.js';
 import {

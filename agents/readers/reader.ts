@@ -2,11 +2,11 @@
 import { optimizerPrefix } from '../../checkpoints/checkpoint.js';
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
-import type { NetworkSize } from '../../src/tensor/backend.js';
-import { HostAdamW } from '../../src/tensor/host/host-adamw.js';
-import { HostParameters } from '../../src/tensor/host/host-parameters.js';
-import { Tape } from '../../src/tensor/host/tape.js';
-import type { HostTensor, StoredTensors } from '../../src/tensor/parameters.js';
+import type { NetworkSize } from '../../src/nn/open-executor.js';
+import { AdamW } from '../../src/nn/adamw.js';
+import { SimdExecutor } from '../../src/nn/simd/executor.js';
+import { SimdParameters, SimdTape } from '../../src/nn/simd/tape.js';
+import type { HostTensor, StoredTensors } from '../../src/nn/parameters.js';
 import type { QuestionAnswer, QuestionSession } from '../question-agent.js';
 import type { ReaderBasis, ReaderFacts } from './facts.js';
 import type { ReaderSettings } from './settings.js';
@@ -65,19 +65,19 @@ export interface Reader {
 
 /** A network on a tape with its optimizer. @throws WorkbenchError `native` without WebAssembly SIMD */
 export class TrainState {
-  readonly parameters: HostParameters;
-  readonly optimizer: HostAdamW;
-  readonly tape: Tape;
+  readonly parameters: SimdParameters;
+  readonly optimizer: AdamW;
+  readonly tape: SimdTape;
 
-  /** @param memory arena and kernels to share; default its own */
+  /** @param executor to share the memory of; default its own */
   constructor(
     initialWeights: Readonly<Record<string, HostTensor>>,
     maxGradNorm: number,
-    memory: Partial<Pick<HostParameters, 'arena' | 'kernels'>> = {},
+    executor = new SimdExecutor(),
   ) {
-    this.parameters = new HostParameters(initialWeights, memory.arena, memory.kernels);
-    this.optimizer = new HostAdamW(this.parameters, { maxGradNorm });
-    this.tape = new Tape(this.parameters);
+    this.parameters = new SimdParameters(initialWeights, executor);
+    this.optimizer = new AdamW(this.parameters, { maxGradNorm });
+    this.tape = new SimdTape(this.parameters);
   }
 
   /** `Reader.state` of this network alone. */

@@ -6,9 +6,8 @@ import type { QuestionTask } from '../../datasets/question.js';
 import type { RelationWalkObservation } from '../../envs/relation-walk/relation-walk-env.js';
 import { distinctTexts } from '../../src/encoder/state-encoder.js';
 import { Rng } from '../../src/run/seeds.js';
-import { type HostOutputs, HostParameters } from '../../src/tensor/host/host-parameters.js';
-import { Tape, type Taped } from '../../src/tensor/host/tape.js';
-import { type HostTensor, orthogonalValues } from '../../src/tensor/parameters.js';
+import { type HostOutputs, type HostTaped, SimdParameters, SimdTape } from '../../src/nn/simd/tape.js';
+import { type HostTensor, orthogonalValues } from '../../src/nn/parameters.js';
 import type { Actor } from '../actor.js';
 import { questionText, type ScaledTexts } from './question-vectors.js';
 import type { RelationWalkerSettings } from './settings.js';
@@ -30,7 +29,7 @@ export interface RelationRequest {
 
 /** A network over a question and the relations walked. */
 export interface RelationNetwork {
-  readonly parameters: HostParameters;
+  readonly parameters: SimdParameters;
   readonly shape: RelationShape;
   /** Encodes questions; required before `scores` and `recorded`. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
@@ -50,9 +49,9 @@ export interface RelationNetwork {
  * @source the recipe was measured on MetaQA (docs/decisions/questions.md); orthogonal starts, gain √2 and 0.01
  */
 export class SentenceNetwork implements RelationNetwork {
-  readonly parameters: HostParameters;
-  readonly #recording: Tape;
-  readonly #reading: Tape;
+  readonly parameters: SimdParameters;
+  readonly #recording: SimdTape;
+  readonly #reading: SimdTape;
 
   /** @param seed of the initial weights; zeros without it, for weights to be imported */
   constructor(
@@ -63,13 +62,13 @@ export class SentenceNetwork implements RelationNetwork {
   ) {
     const { questionWidth, width } = settings;
     const rngOf = seed === undefined ? undefined : (name: string) => Rng.named(seed, `relation-walker/${name}`);
-    this.parameters = new HostParameters({
+    this.parameters = new SimdParameters({
       ...orthogonalLayer('question', texts.dim, questionWidth, Math.SQRT2, rngOf),
       ...orthogonalLayer('trunk', questionWidth + oneHots(shape), width, Math.SQRT2, rngOf),
       ...orthogonalLayer('out', width, shape.numRelations + 1, 0.01, rngOf),
     });
-    this.#recording = new Tape(this.parameters);
-    this.#reading = new Tape(this.parameters, false);
+    this.#recording = new SimdTape(this.parameters);
+    this.#reading = new SimdTape(this.parameters, false);
   }
 
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
@@ -84,14 +83,14 @@ export class SentenceNetwork implements RelationNetwork {
     return this.#recording.outputs([this.#scored(this.#recording, requests)]);
   }
 
-  #scored(tape: Tape, requests: readonly RelationRequest[]): Taped {
+  #scored(tape: SimdTape, requests: readonly RelationRequest[]): HostTaped {
     tape.begin();
     const { questionWidth, width } = this.settings;
     const { distinct, rows } = distinctTexts(this.#textsOf(requests.map(({ task }) => task)));
     const input = tape.constant(this.texts.matrix(distinct), this.texts.dim);
     const read = tape.dense(input, 'question', questionWidth, 'question.bias', 'relu');
     const trunk = tape.parameter('trunk', width);
-    const part = (begin: number, end?: number): Taped => {
+    const part = (begin: number, end?: number): HostTaped => {
       const [values, grads] = [trunk.values, trunk.grads].map((all) =>
         all?.subarray(begin * width, end && end * width),
       );
@@ -118,12 +117,12 @@ export const oneHots = ({ numRelations, horizon }: RelationShape): number =>
  * @param tables [oneHots, width]: a one-hot picks a row
  */
 export function trunkScores(
-  tape: Tape,
+  tape: SimdTape,
   { numRelations, horizon }: RelationShape,
-  texts: readonly [Taped, Int32Array],
-  tables: Taped,
+  texts: readonly [HostTaped, Int32Array],
+  tables: HostTaped,
   chains: readonly Int32Array[],
-): Taped {
+): HostTaped {
   const numActions = numRelations + 1;
   const indices = Array.from({ length: horizon - 1 }, (_, slot) =>
     Int32Array.from(chains, (chain) => slot * numActions + (chain[slot] ?? numRelations)),

@@ -12,8 +12,7 @@
 import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
 import { distinctTexts, type StateEncoder } from '../../src/encoder/state-encoder.js';
 import { Rng } from '../../src/run/seeds.js';
-import { type HostOutputs, HostParameters } from '../../src/tensor/host/host-parameters.js';
-import { Tape } from '../../src/tensor/host/tape.js';
+import { type HostOutputs, SimdParameters, SimdTape } from '../../src/nn/simd/tape.js';
 import { type AttentionFacts, attentionScores } from '../readers/chains/attention.js';
 import type { ReaderBasis } from '../readers/facts.js';
 import type { RelationNetwork, RelationRequest, RelationShape } from './network.js';
@@ -38,8 +37,8 @@ export const wordFacts = (
 
 /** Weights, and cached scores of texts. */
 export class WordNetwork implements RelationNetwork {
-  readonly parameters: HostParameters;
-  readonly #tape: Tape;
+  readonly parameters: SimdParameters;
+  readonly #tape: SimdTape;
   readonly #network: ReturnType<typeof attentionScores>;
   readonly #known = new Map<string, TextScores>();
   #version = 0;
@@ -52,10 +51,10 @@ export class WordNetwork implements RelationNetwork {
     seed: number,
   ) {
     this.#network = attentionScores('nsm', facts, shape, basis);
-    this.parameters = new HostParameters(
+    this.parameters = new SimdParameters(
       this.#network.initialWeights((name) => Rng.named(seed, `relation-walker/words/${name}`)),
     );
-    this.#tape = new Tape(this.parameters);
+    this.#tape = new SimdTape(this.parameters);
   }
 
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
@@ -78,8 +77,10 @@ export class WordNetwork implements RelationNetwork {
     const { distinct, rows } = distinctTexts(requests.map(({ task }) => maskedQuestion(task)));
     const { values, back } = this.#compute(distinct, dropout);
     const said = (i: number, all: Float32Array) => all.subarray(rows[i]! * this.#width, (rows[i]! + 1) * this.#width);
+    const scores = this.#actions(requests, (i) => said(i, values));
     return {
-      values: this.#actions(requests, (i) => said(i, values)),
+      values: scores,
+      read: () => Promise.resolve(scores),
       back: (grad) => {
         const grads = new Float32Array(values.length);
         const size = this.shape.numRelations + 1;

@@ -1,5 +1,5 @@
 /** Inputs of a walker's network, built the same way for training and for answering. */
-import type { AnyHead, FrozenTables, HeadShape, WalkerHead } from './heads/head.js';
+import type { FrozenTables, HeadShape } from './heads/head.js';
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { LinkedTurns } from './linked-turns.js';
@@ -9,23 +9,17 @@ import type { EnvSettings } from '../../envs/settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import type { StoredTensors } from '../../src/tensor/parameters.js';
+import type { Executor } from '../../src/nn/executor.js';
+import type { StoredTensors } from '../../src/nn/parameters.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/edge-features.js';
 import { PairFeatures } from './features/pair-features.js';
 import { frozenTables, noTables, readsEdgeFeatures, readsTables } from './vectors.js';
-import { createHostCandidateHead } from './heads/host-candidate.js';
 import { createWalkerHead } from './heads/registry.js';
 import { type Vocabulary, vocabularyOf, WordReader } from './words/said-words.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
-
-/** Compute backend: tensors, or `host`, SIMD kernels, where `computedOnHost` is true. */
-type WalkerComputer = Tf | 'host';
-
-type HeadOn<Computer extends WalkerComputer> = Computer extends 'host' ? AnyHead : WalkerHead;
 
 /** Shared inputs of policies over one graph, encoder and train split. */
 export interface WalkerInputs {
@@ -48,7 +42,6 @@ interface WalkerInputOptions
   extends
     Pick<WalkerInputs, 'settings' | 'graph' | 'vocabulary' | 'reader' | 'maxActions'>,
     Partial<Pick<WalkerInputs, 'walks'>> {
-  tf: Tf;
   rules: WalkRules;
   train: readonly WalkSample[];
   /** Unannotated turns of train, where the network is cloned on some. */
@@ -64,7 +57,7 @@ interface WalkerInputOptions
 export async function inputsOf(vectors: FrozenVectors, options: WalkerInputOptions): Promise<WalkerInputs> {
   const { settings, graph, walks = { graph }, rules, train, linked, reader } = options;
   const tables = readsTables(settings)
-    ? (options.tables ?? (await frozenTables(options.tf, graph, vectors, options.transe, settings)))
+    ? (options.tables ?? (await frozenTables(graph, vectors, options.transe, settings)))
     : noTables;
   const edgeFeatures = readsEdgeFeatures(settings);
   const counted = linked?.inCounts ? [...train, ...linked.samples] : train;
@@ -98,18 +91,9 @@ export async function inputsOf(vectors: FrozenVectors, options: WalkerInputOptio
 }
 
 /** A policy with fresh weights; several may share the inputs. @param seed absent where weights are imported */
-export function createPolicy<Computer extends WalkerComputer>(
-  computer: Computer,
-  inputs: WalkerInputs,
-  seed?: number,
-): Policy<HeadOn<Computer>> {
+export function createPolicy(executor: Executor, inputs: WalkerInputs, seed?: number): Policy {
   const { settings, featurizer, reader } = inputs;
-  const shape = networkShape(inputs);
-  const head =
-    computer === 'host'
-      ? createHostCandidateHead(settings, shape, seed)
-      : createWalkerHead(computer, settings, shape, seed);
-  return { head: head as HeadOn<Computer>, featurizer, reader };
+  return { head: createWalkerHead(executor, settings, networkShape(inputs), seed), featurizer, reader };
 }
 
 /** Shape of networks over these inputs. */
@@ -123,12 +107,8 @@ export function networkShape({ graph, tables, featurizer, vocabulary, maxActions
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */
-export function restoredPolicy<Computer extends WalkerComputer>(
-  computer: Computer,
-  inputs: WalkerInputs,
-  tensors: StoredTensors,
-): Policy<HeadOn<Computer>> {
-  const policy = createPolicy(computer, inputs);
+export function restoredPolicy(executor: Executor, inputs: WalkerInputs, tensors: StoredTensors): Policy {
+  const policy = createPolicy(executor, inputs);
   try {
     policy.head.parameters.import(tensors);
   } catch (error) {

@@ -9,7 +9,7 @@ import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { type ComputerName, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
+import { type ExecutorName, type NetworkSize, openExecutor } from '../../src/nn/open-executor.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
 import { StateReader, type WalkScorer, walkScorer } from './policy.js';
@@ -30,7 +30,7 @@ export interface LoadWalkerOptions {
   /** GGUF file, where it is no longer at the path that the run names. */
   modelPath?: string;
   /** Backend to compute with; default the run's own. Others differ in the last digits. */
-  backend?: ComputerName | 'auto';
+  backend?: ExecutorName | 'auto';
   /** Threads that walk; default 1: this one. Answers do not depend on it. */
   threads?: number;
   /** Opens the encoder, or gives one that was opened before and is not this walker's to dispose. */
@@ -88,7 +88,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     const size = sizeOf(settings, encoder.dim);
     const parts: WalkerParts = {
       settings,
-      backend: threads === 1 ? (await openBackend(wanted, size)).name : await threadableBackend(wanted, size),
+      backend: threads === 1 ? (await openExecutor(wanted, size)).name : await threadableExecutor(wanted, size),
       tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix))),
       tables: readTables(folder),
       vocabulary: readVocabulary(folder),
@@ -166,7 +166,7 @@ export async function loadWalkers(
     if (backends.length > 1) {
       // A tensor library has one backend at a time: the last one opened would compute for all.
       throw new WorkbenchError('usage', `expected runs that compute on one backend, got ${backends.join(' and ')}`, {
-        hint: 'Name one for all, such as --backend wasm.',
+        hint: 'Name one for all, such as --backend simd.',
       });
     }
     const encoderIds = [...new Set(members.flatMap((member) => member.encoderIds))];
@@ -184,11 +184,11 @@ export async function loadWalkers(
 
 const rowsOf = ({ offsets, relations, tails }: Graph): AdjacencyRows => ({ offsets, relations, tails });
 
-/** @throws WorkbenchError `usage` for backends that take several cores or a GPU by themselves and round by shapes of batches */
-async function threadableBackend(wanted: ComputerName | 'auto', size: NetworkSize): Promise<'wasm' | 'cpu' | 'host'> {
-  const { name } = await openBackend(wanted, size);
-  if (name === 'wasm' || name === 'cpu' || name === 'host') return name;
-  throw new WorkbenchError('usage', `expected the backend wasm or cpu with several threads, got ${name}`, {
-    hint: 'Native TensorFlow and GPUs compute in parallel by themselves: leave --threads out, or add --backend wasm.',
+/** @throws WorkbenchError `usage` for executors that take several cores or a GPU by themselves and round by shapes of batches */
+async function threadableExecutor(wanted: ExecutorName | 'auto', size: NetworkSize): Promise<ExecutorName> {
+  const { name, executor } = await openExecutor(wanted, size);
+  if (executor.rowsAreIndependent) return name;
+  throw new WorkbenchError('usage', `expected the backend simd or wasm with several threads, got ${name}`, {
+    hint: 'Native TensorFlow and GPUs compute in parallel by themselves: leave --threads out, or add --backend simd.',
   });
 }

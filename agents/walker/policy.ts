@@ -16,11 +16,11 @@ import { type Graph, pathKey } from '../../src/kg/graph.js';
 import type { Actor, StateScorer, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
-import type { AnyHead, WalkWriter } from './heads/head.js';
+import type { WalkerHead, WalkWriter } from './heads/head.js';
 
 /** A network with the featurizer that feeds it. */
-export interface Policy<Head extends AnyHead = AnyHead> {
-  head: Head;
+export interface Policy {
+  head: WalkerHead;
   featurizer: Featurizer;
   /** Present where states are read one by one; must read a request before the featurizer uses it. */
   reader?: StateReader;

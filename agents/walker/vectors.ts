@@ -16,8 +16,7 @@ import { writeFileAtomic } from '../../src/run/files.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { runFiles } from '../../src/run/run-files.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import { principalComponents, scaledToMeanNorm } from '../../src/tensor/principal-components.js';
+import { principalComponents, scaledToMeanNorm } from '../../src/nn/principal-components.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import type { TaskVectors } from './features/featurizer.js';
 import { messagesBefore } from './features/pair-features.js';
@@ -38,7 +37,6 @@ export const noTables: FrozenTables = {
 
 /** Composes the tables that the settings name. @param texts unit vectors of names @param transe where a setting asks for it */
 export async function frozenTables(
-  tf: Tf,
   graph: Graph,
   texts: FrozenVectors,
   transe: FrozenVectors | undefined,
@@ -58,12 +56,12 @@ export async function frozenTables(
     if (part !== 'transe') madeFrom('normaliser', `principal components (${part})`, { entities: graph.numEntities });
     if (part === 'name') {
       const rows = (begin: number, end: number) => texts.entities.subarray(begin * texts.dim, end * texts.dim);
-      return principalComponents(tf, rows, graph.numEntities, texts.dim, settings.componentDim);
+      return principalComponents(rows, graph.numEntities, texts.dim, settings.componentDim);
     }
     if (part === 'transe')
       return { rows: scaledToMeanNorm(needTranse().entities, needTranse().dim), dim: needTranse().dim };
     const signatures = (begin: number, end: number) => relationSignatures(graph, begin, end);
-    return principalComponents(tf, signatures, graph.numEntities, graph.numRelations, settings.componentDim);
+    return principalComponents(signatures, graph.numEntities, graph.numRelations, settings.componentDim);
   };
   const parts: { rows: Float32Array; dim: number }[] = [];
   for (const part of settings.entityVectors) parts.push(await partOf(part));

@@ -10,13 +10,12 @@ import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { inSharedMemory } from '../../src/run/shared-memory.js';
 import { serveJobs, startWorkers } from '../../src/run/worker-pool.js';
-import { type ComputerName, computerNames, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
-import type { StoredTensors } from '../../src/tensor/parameters.js';
+import { type ExecutorName, executorNames, type NetworkSize, openExecutor } from '../../src/nn/open-executor.js';
+import type { StoredTensors } from '../../src/nn/parameters.js';
 import type { Agent, Answer, GivenWalks } from '../agent.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { contextDimOf, type TaskVectors } from './features/featurizer.js';
 import type { FrozenTables } from './heads/head.js';
-import { computedOnHost } from './heads/registry.js';
 import { inputsOf, restoredPolicy, wideDegreesOf } from './inputs.js';
 import { linkedTurnsOf } from './linked-turns.js';
 import type { Policy, StateReader } from './policy.js';
@@ -27,7 +26,7 @@ import { tasksPerBatch, walkerAgent } from './walker-agent.js';
 /** The settings of a run that loading needs; others may be there. */
 export const walkerRunSettings = z.object({
   name: z.string(),
-  backend: z.enum(['auto', ...computerNames]),
+  backend: z.enum(['auto', ...executorNames]),
   data: dataSettings,
   env: envSettings,
   stateText: stateTextSettings.prefault({}),
@@ -44,12 +43,12 @@ export function sizeOf(
   dim: number,
 ): NetworkSize {
   const inputs = contextDimOf(dim, stateText.encode === 'per-step');
-  return { rows: statesAtOnce, inputs, units: walker.width, onHost: computedOnHost(walker) };
+  return { rows: statesAtOnce, inputs, units: walker.width };
 }
 
 export interface WalkerParts {
   settings: z.output<typeof walkerRunSettings>;
-  backend: ComputerName | 'auto';
+  backend: ExecutorName | 'auto';
   tensors: StoredTensors;
   tables: FrozenTables | undefined;
   vocabulary: Vocabulary | undefined;
@@ -71,10 +70,9 @@ export async function policyOf(
   const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = Graph.fromShared(parts.graph);
   const walked = parts.walkedRows ? graph.withRows(parts.walkedRows) : graph;
-  const { tf, name } = await openBackend(backend, sizeOf(settings, vectors.dim));
+  const { executor } = await openExecutor(backend, sizeOf(settings, vectors.dim));
   const train = splitSamples(dataset, graph, settings.data, 'train');
   const inputs = await inputsOf(vectors, {
-    tf,
     settings: settings.walker,
     graph,
     walks: { graph: walked },
@@ -87,7 +85,7 @@ export async function policyOf(
     maxActions: settings.env.maxOut,
     reader: openReader?.(walked),
   });
-  return restoredPolicy(name === 'host' ? name : tf, inputs, tensors);
+  return restoredPolicy(executor, inputs, tensors);
 }
 
 /** Job of a thread: answers to tasks, or log-probabilities of given walks. */

@@ -15,15 +15,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createPolicy, inputsOf } from '../../agents/walker/inputs.js';
-import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import { walkerActor } from '../../agents/walker/policy.js';
 import { encodeNames, encodeTasks } from '../../agents/walker/vectors.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { loadPreset } from '../../presets/index.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
-import { adamWOf } from '../../src/tensor/adamw.js';
-import { backendOf, openBackend } from '../../src/tensor/backend.js';
+import { AdamW } from '../../src/nn/adamw.js';
+import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import { clone } from '../../trainers/clone.js';
 import { shownGolds } from '../../trainers/demonstrations.js';
 import { samplesOfSplit } from '../../tasks/dialogues/training-data.js';
@@ -54,9 +53,8 @@ try {
 }
 
 async function measure(): Promise<void> {
-  const inputsAtOnce = { rows: 256, inputs: 768, units: settings.walker.width };
-  const size = { ...inputsAtOnce, onHost: computedOnHost(settings.walker) };
-  const { tf, name } = await openBackend(backendOf(values.backend), size);
+  const size = { rows: 256, inputs: 768, units: settings.walker.width };
+  const { executor, name } = await openExecutor(executorOf(values.backend), size);
   const dataset = loadDialogueDataset('opendialkg', { home });
   const graph = await dataset.loadGraph(settings.data.graph);
   const [train, valid] = (['train', 'valid'] as const).map((split) =>
@@ -65,7 +63,6 @@ async function measure(): Promise<void> {
   const encoder = hashedEncoder(384);
   const { horizon, equalAtStep1 } = settings.env;
   const inputs = await inputsOf(await encodeNames(encoder, graph, settings.walker, { settings: settings.encoder }), {
-    tf,
     settings: settings.walker,
     graph,
     rules: { horizon, equalAtStep1 },
@@ -73,9 +70,9 @@ async function measure(): Promise<void> {
   });
   const tasks = [...train!, ...valid!].map(({ task }) => task);
   inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder });
-  const policy = createPolicy(name === 'host' ? name : tf, inputs, settings.seed);
+  const policy = createPolicy(executor, inputs, settings.seed);
   const { weightDecay, maxGradNorm, batchSize, epochs } = settings.clone;
-  const optimizer = adamWOf(policy.head.parameters, { weightDecay, maxGradNorm });
+  const optimizer = new AdamW(policy.head.parameters, { weightDecay, maxGradNorm });
   let clock: Clock = startClock();
   let counted = 0;
   const losses: number[] = [];

@@ -15,7 +15,7 @@ import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
 import { readLinkData } from '../../datasets/links/read-splits.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import type { VectorReset } from '../../envs/vector-env.js';
-import { backendOf, openBackend } from '../../src/tensor/backend.js';
+import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
@@ -30,10 +30,10 @@ const { folder, walks, explorations, horizon, dim, seconds, seed, algorithm, bac
 });
 const { graph, train } = await readLinkData(folder, basename(folder));
 const world = linkQueryWorld({ graph, queries: train, horizon });
-const { tf, name } = await openBackend(backendOf(backend));
+const { executor, name } = await openExecutor(executorOf(backend));
 const network = linkWalkerSettings.parse({ vectorDim: dim });
 const { numEntities, numRelations } = graph;
-const actor = createLinkWalker(tf, network, { lists: world, numEntities, numRelations }, seed);
+const actor = createLinkWalker(executor, network, { lists: world, numEntities, numRelations }, seed);
 const samplesPerUpdate = Math.round(walks / explorations);
 const isPpo = algorithm === 'ppo';
 const settings = ppoSettings.parse({
@@ -77,7 +77,7 @@ await ppo({
         // Walks alone infer: updates go back from `logits`.
         infer: async () => {
           const before = performance.now();
-          const scores = await actor.parameters.read(scored.logits);
+          const scores = await scored.infer!();
           spent.policy += scoring + performance.now() - before;
           return scores;
         },

@@ -2,24 +2,21 @@
  * One forward pass of a policy: actor 576 → 400 → 400 → 400, tanh after each and no bias, dotted with [batch, 50, 400]
  * candidates, and log-probabilities of the legal ones on the host. Arrays are in memory before, eight batches taking turns.
  *
- *     node dist/bench/rows/policy-latency.js [--backends host,wasm,tensorflow] [--seconds 2]
+ *     node dist/bench/rows/policy-latency.js [--backends simd,wasm,tensorflow] [--seconds 2]
  *
- * `host` is what ranks walks of the plain head; a backend that does not open here is left out. Seconds of wall time for each batch size.
+ * An executor that does not open here is left out. Seconds of wall time for each batch size.
  */
 import { parseArgs } from 'node:util';
-import type { Tensor } from '@tensorflow/tfjs-core';
+import { segmentLogSoftmax } from '../../src/nn/categorical.js';
+import { executorOf, openExecutor, probeExecutor } from '../../src/nn/open-executor.js';
+import { type HostTensor, Parameters } from '../../src/nn/parameters.js';
+import { Tape, type Taped } from '../../src/nn/tape.js';
 import { Rng } from '../../src/run/seeds.js';
-import { Arena } from '../../src/simd/arena.js';
-import { DenseStack, type DenseLayer } from '../../src/simd/dense-stack.js';
-import { openKernels } from '../../src/simd/kernels.js';
-import { backendOf, openBackend, probeBackend } from '../../src/tensor/backend.js';
-import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
-import { hostDots } from '../../src/tensor/table-dots.js';
 import { emitLatency, startClock } from '../measure.js';
 
 const { values } = parseArgs({
   options: {
-    backends: { type: 'string', default: 'host,wasm,tensorflow' },
+    backends: { type: 'string', default: 'simd,wasm,tensorflow' },
     seconds: { type: 'string', default: '2' },
     threads: { type: 'string', default: '1' },
   },
@@ -28,12 +25,12 @@ const [stateDim, hidden, actions] = [576, 400, 50];
 const [sizes, turns] = [[1, 8, 64], 8];
 const rng = Rng.named(0, 'bench/policy');
 const normal = (length: number, scale: number) => Float32Array.from({ length }, () => rng.normal() * scale);
-const layers: DenseLayer[] = [stateDim, hidden, hidden].map((rows) => ({
-  weights: normal(rows * hidden, 1 / Math.sqrt(rows)),
-  rows,
-  columns: hidden,
-  tanh: true,
-}));
+const weights = [stateDim, hidden, hidden].map((rows, i) => {
+  return [`layer.${i}`, { shape: [rows, hidden], data: normal(rows * hidden, 1 / Math.sqrt(rows)) }] as [
+    string,
+    HostTensor,
+  ];
+});
 
 /** Float32 [size, 576] and [size, 50, 400], and how many of the 50 are legal. */
 interface Minibatch {
@@ -47,7 +44,7 @@ interface Minibatch {
 type Policy = (batch: Minibatch, size: number) => () => Float32Array | Promise<Float32Array>;
 
 for (const backend of values.backends.split(',')) {
-  const policy = backend === 'host' ? onHost() : await onBackend(backend);
+  const policy = await policyOn(backend);
   if (policy) for (const size of sizes) await measure(backend, policy, size);
 }
 
@@ -74,43 +71,25 @@ function drawBatch(size: number): Minibatch {
 }
 
 /** Scores the legal candidates alone, as ranking by the plain head does. */
-function onHost(): Policy {
-  const arena = new Arena();
-  const stack = new DenseStack(arena, openKernels(arena.memory), layers, Math.max(...sizes));
+async function policyOn(word: string): Promise<Policy | undefined> {
+  const name = executorOf(word);
+  if (name !== 'auto' && !(await probeExecutor(name)).found) return undefined;
+  const { executor } = await openExecutor(name);
+  const tape = new Tape(new Parameters(executor, Object.fromEntries(weights)), false);
   return ({ states, candidates, offsets }, size) => {
+    const held = { rows: size * actions, width: hidden, values: executor.hold(candidates) };
     const left = new Int32Array(offsets.at(-1)!);
     const right = new Int32Array(offsets.at(-1)!);
     for (let s = 0; s < size; s++) {
       for (let i = offsets[s]!; i < offsets[s + 1]!; i++) [left[i], right[i]] = [s, s * actions + i - offsets[s]!];
     }
-    return () => {
-      const outputs = { values: stack.forward(states, size), stride: stack.width };
-      const logits = hostDots(outputs, [{ values: candidates, width: hidden }], { left, right: [right] });
-      return segmentLogSoftmax(logits, offsets);
-    };
-  };
-}
-
-/** Scores all fifty with one batched product, and reads the logits back. */
-async function onBackend(word: string): Promise<Policy | undefined> {
-  const backend = backendOf(word);
-  if (backend !== 'auto' && (backend === 'host' || !(await probeBackend(backend)).found)) return undefined;
-  const { tf } = await openBackend(backend);
-  const weights = layers.map(({ weights, rows, columns }) => tf.tensor2d(weights, [rows, columns]));
-  return ({ states, candidates, offsets }, size) => {
-    const input = tf.tensor2d(states, [size, stateDim]);
-    const rows = tf.tensor3d(candidates, [size, actions, hidden]);
     return async () => {
-      const scores = tf.tidy(() => {
-        const out = weights.reduce<Tensor>((before, matrix) => tf.tanh(tf.matMul(before, matrix)), input);
-        return tf.matMul(rows, tf.reshape(out, [size, hidden, 1]));
-      });
-      const dense = (await scores.data()) as Float32Array;
-      scores.dispose();
-      const logits = new Float32Array(offsets.at(-1)!);
-      for (let s = 0; s < size; s++) {
-        logits.set(dense.subarray(s * actions, s * actions + offsets[s + 1]! - offsets[s]!), offsets[s]!);
-      }
+      tape.begin();
+      const outputs = weights.reduce<Taped>(
+        (x, [layer]) => tape.tanh(tape.times(x, layer)),
+        tape.constant(states, stateDim),
+      );
+      const logits = await tape.outputs([tape.dots(outputs, left, held, right)]).read();
       return segmentLogSoftmax(logits, offsets);
     };
   };

@@ -14,7 +14,7 @@ import { basename } from 'node:path';
 import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
 import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
-import { backendOf, openBackend } from '../../src/tensor/backend.js';
+import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
@@ -40,11 +40,11 @@ const walker = linkWalkerSettings.parse({
   ...{ vectors: 'transe', trainVectors: false, width: hidden, pathEncoder: encoder },
 });
 const size = { rows: 256, inputs: 4 * vectors.dim, units: hidden };
-const { tf, name } = await openBackend(backendOf(backend), size);
+const { executor, name } = await openExecutor(executorOf(backend), size);
 const { numEntities, numRelations } = options.graph;
 const shape = { lists: world, numEntities, numRelations, start: vectors };
-const actor = createLinkWalker(tf, walker, shape, seed);
-const critic = createLinkCritic(tf, walker, shape, seed);
+const actor = createLinkWalker(executor, walker, shape, seed);
+const critic = createLinkCritic(executor, walker, shape, seed);
 
 let clock = startClock();
 let steps = 0;

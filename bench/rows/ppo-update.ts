@@ -12,12 +12,14 @@
  */
 import { parseArgs } from 'node:util';
 import type { Actor, ValueNetwork } from '../../agents/actor.js';
-import { createValueNetwork } from '../../agents/walker/critic.js';
+import { valuesOf, valueStarts } from '../../agents/walker/critic.js';
 import { frozenVectors } from '../../agents/walker/heads/edge-scorers.js';
-import { createPaMlpNetwork } from '../../agents/walker/heads/pa-mlp.js';
+import { paMlpLogits, paMlpStarts } from '../../agents/walker/heads/pa-mlp.js';
 import { Rng } from '../../src/run/seeds.js';
-import { AdamW } from '../../src/tensor/adamw.js';
-import { backendOf, openBackend } from '../../src/tensor/backend.js';
+import { AdamW } from '../../src/nn/adamw.js';
+import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
+import { Parameters } from '../../src/nn/parameters.js';
+import { Tape } from '../../src/nn/tape.js';
 import { normalizeAdvantages } from '../../trainers/advantages.js';
 import { ppoStep } from '../../trainers/ppo-step.js';
 import { emitRate, repeatFor } from '../measure.js';
@@ -53,7 +55,7 @@ const learning = {
   valueCoef: 0.5,
   klCoef: 0,
 };
-const { tf, name } = await openBackend(backendOf(values.backend));
+const { executor, name } = await openExecutor(executorOf(values.backend));
 const rng = Rng.named(0, 'bench/ppo-update');
 const half = shape.hidden / 2;
 const entitiesEach = shape.batch * shape.actions;
@@ -75,34 +77,39 @@ const minibatches = [minibatch(0), minibatch(1)] as const;
 let turn: Minibatch = minibatches[0];
 const known = Array.from({ length: shape.batch }, (_, state): Request => ({ task: { id: String(state) }, state }));
 
-const network = createPaMlpNetwork(
-  tf,
-  { stateDim: shape.state, width: shape.hidden, scorer: frozenVectors(tables) },
-  0,
-);
-const critic = createValueNetwork(tf, { stateDim: shape.state, width: shape.hidden }, 0);
+const size = { stateDim: shape.state, width: shape.hidden };
+const scorer = frozenVectors(tables);
+const tape = new Tape(new Parameters(executor, paMlpStarts({ ...size, scorer }, 0)));
+const criticTape = new Tape(new Parameters(executor, valueStarts(size, 0)));
 const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 'weightsChanged'> = {
-  parameters: network.parameters,
+  parameters: tape.parameters,
   numScores: ({ state }) => turn.offsets[state + 1]! - turn.offsets[state]!,
   score: () => {
     const { offsets, states, edges } = turn;
-    return { offsets, logits: () => network.logits(states, edges) };
+    const logits = () => {
+      tape.begin();
+      return tape.outputs([paMlpLogits(tape, tape.constant(states, shape.state), scorer, edges)]);
+    };
+    return { offsets, logits };
   },
   weightsChanged: () => {},
 };
 const valueNetwork: Pick<ValueNetwork<Request>, 'parameters' | 'values'> = {
-  parameters: critic.parameters,
+  parameters: criticTape.parameters,
   values: () => {
     const { states } = turn;
-    return () => critic.values(states, shape.batch);
+    return () => {
+      criticTape.begin();
+      return criticTape.outputs([valuesOf(criticTape, criticTape.constant(states, shape.state))]);
+    };
   },
 };
 const learner = {
   actor: actor as Actor<never, Request>,
-  optimizer: new AdamW(network.parameters, { maxGradNorm: 0.5 }),
+  optimizer: new AdamW(tape.parameters, { maxGradNorm: 0.5 }),
   critic: {
     network: valueNetwork as ValueNetwork<Request>,
-    optimizer: new AdamW(critic.parameters, { maxGradNorm: 0.5 }),
+    optimizer: new AdamW(criticTape.parameters, { maxGradNorm: 0.5 }),
   },
 };
 

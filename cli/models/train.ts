@@ -28,7 +28,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { demoModelSettings } = await import('../../models/demo/settings.js');
   const { demoFiles, trainDemoModel } = await import('../../models/demo/train-demo-model.js');
   const { loadConfig } = await import('../../src/run/config.js');
-  const { backendOf, openBackend } = await import('../../src/tensor/backend.js');
+  const { executorOf, openExecutor } = await import('../../src/nn/open-executor.js');
   const settings = loadConfig(demoModelSettings, { overrides: flags.set });
   const out = resolve(flags.out);
   const model = join(out, demoFiles.model);
@@ -37,12 +37,12 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
       hint: 'Resume it by --resume, or choose another --out.',
     });
   }
-  const { tf, name } = await openBackend(backendOf(flags.backend ?? 'auto'));
+  const { executor, name } = await openExecutor(executorOf(flags.backend ?? 'auto'));
   const { demoWorld } = await import('../quickstart/quickstart.js');
   await demoWorld(terminalWork());
   const { progress, signal } = terminalWork(flags.maxMinutes);
   const { finished, place } = await trainDemoModel({
-    ...{ tf, settings, out, resume: flags.resume === true },
+    ...{ executor, settings, out, resume: flags.resume === true },
     signal,
     progress: (total) => progress(`training on ${name}`, total, 'tokens'),
     onStage: (stage) => {

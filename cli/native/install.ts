@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { arch, argv, execPath, platform, env } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/native-tensorflow.js';
+import { nativeAddon, nativeFolder, nativePackage } from '../../src/nn/tfjs/native-tensorflow.js';
 import type { Finding } from '../diagnosis.js';
 import { freeBytes, makeFolder } from '../../src/run/files.js';
 import { interruptSignal } from '../terminal.js';

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openJsonLines } from '../../src/run/json-lines.js';
 import type { Progress } from '../../src/run/progress.js';
-import type { Tf } from '../../src/tensor/backend.js';
+import type { Executor } from '../../src/nn/executor.js';
 import { exportGguf } from '../llama/export-gguf.js';
 import { loadTraining, type SavedTraining, saveTraining } from '../llama/training-checkpoint.js';
 import {
@@ -26,7 +26,7 @@ export const demoFiles = {
 
 /** Training, its folder and callbacks. */
 export interface DemoTraining {
-  tf: Tf;
+  executor: Executor;
   settings: DemoModelSettings;
   /** Folder of the results; made where it is missing. */
   out: string;
@@ -51,10 +51,10 @@ const about = {
  * @throws WorkbenchError `data` for a checkpoint of other settings
  */
 export async function trainDemoModel(training: DemoTraining): Promise<{ finished: boolean; place: TrainingPlace }> {
-  const { tf, settings, out, resume, signal, onStage } = training;
+  const { executor, settings, out, resume, signal, onStage } = training;
   const { seed, model: config } = settings;
   const { vocabulary, fit, watched } = await demoCorpora(settings, onStage, signal);
-  const parameters = llamaParameters(tf, config, startingWeights(config, seed));
+  const parameters = llamaParameters(executor, config, startingWeights(config, seed));
   const optimizer = optimizerFor(parameters, settings.training);
   const file = (name: keyof typeof demoFiles) => join(out, demoFiles[name]);
   const settingsText = JSON.stringify(settings);

@@ -1,13 +1,7 @@
-/** The Llama: tokens to states, states to logits; differentiable in every weight, on native TensorFlow and on wasm. */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import { gatherRows } from '../../src/tensor/ops.js';
-import type { ParameterSet } from '../../src/tensor/parameters.js';
-import { causalAttention } from './causal-attention.js';
+/** The Llama: tokens to states, states to logits. */
+import type { Tape, Taped } from '../../src/nn/tape.js';
 import type { LlamaConfig } from './config.js';
-import { gatedUnit, linear, rmsNorm } from './layers.js';
 import { rotate, rotation } from './rotary.js';
-
-type Tensor2D = tfTypes.Tensor2D;
 
 /** Equally long sequences of token ids, one after the other. */
 export interface TokenBatch {
@@ -19,52 +13,78 @@ export interface TokenBatch {
 }
 
 /**
- * States after the last norm, float32 [batch · length, dim]. No token sees a later one, so what stands behind a
- * sequence to fill its batch changes nothing before it. Call inside `tf.tidy` or a gradient.
+ * States after the last norm, [batch · length, dim]. No token sees a later one, so what stands behind a
+ * sequence to fill its batch changes nothing before it.
  */
-export function hiddenStates(parameters: ParameterSet, config: LlamaConfig, tokens: TokenBatch): Tensor2D {
-  const { tf } = parameters;
-  const { batch, length } = tokens;
-  const { dim, heads, kvHeads, normEps } = config;
-  const size = dim / heads;
-  const group = heads / kvHeads;
-  const weight = (name: string) => parameters.get(`${name}.weight`) as tfTypes.Tensor as Tensor2D;
-  const norm = (x: Tensor2D, name: string) =>
-    rmsNorm(tf, x, weight(name) as tfTypes.Tensor as tfTypes.Tensor1D, normEps);
-  const queryTurn = rotation(tf, config, length, heads);
-  const keyTurn = rotation(tf, config, length, kvHeads);
-
-  /** [batch · length, kvHeads · width] → [batch · kvHeads, length · width / headDim, headDim]. */
-  const toHeads = (x: Tensor2D, width: number) =>
-    tf.reshape(tf.transpose(tf.reshape(x, [batch, length, kvHeads, width]), [0, 2, 1, 3]), [
-      batch * kvHeads,
-      (length * width) / size,
-      size,
-    ]) as tfTypes.Tensor3D;
-  const fromHeads = (x: tfTypes.Tensor3D): Tensor2D =>
-    tf.reshape(tf.transpose(tf.reshape(x, [batch, kvHeads, length, group * size]), [0, 2, 1, 3]), [-1, dim]);
-
-  let x = gatherRows(tf, weight('token_embd'), tokens.ids);
+export function hiddenStates(tape: Tape, config: LlamaConfig, { ids, batch, length }: TokenBatch): Taped {
+  const { heads, kvHeads, normEps } = config;
+  const norm = (x: Taped, name: string) => tape.rmsNorm(x, `${name}.weight`, normEps);
+  const linear = (x: Taped, name: string) => tape.product(x, tape.parameter(`${name}.weight`), true);
+  const queryTurn = rotation(tape, config, length, heads);
+  const keyTurn = rotation(tape, config, length, kvHeads);
+  const attention = causalAttention(tape, config, batch, length);
+  let x = tape.rows(tape.parameter('token_embd.weight'), ids);
   for (let layer = 0; layer < config.layers; layer++) {
     const own = (name: string) => `blk.${layer}.${name}`;
     const before = norm(x, own('attn_norm'));
-    const q = toHeads(rotate(tf, linear(tf, before, weight(own('attn_q'))), queryTurn), group * size);
-    const k = toHeads(rotate(tf, linear(tf, before, weight(own('attn_k'))), keyTurn), size);
-    const v = toHeads(linear(tf, before, weight(own('attn_v'))), size);
-    const attended = fromHeads(causalAttention(tf, q, k, v, group));
-    x = tf.add(x, linear(tf, attended, weight(own('attn_output'))));
+    const [q, k] = [
+      rotate(tape, linear(before, own('attn_q')), queryTurn),
+      rotate(tape, linear(before, own('attn_k')), keyTurn),
+    ];
+    const attended = attention(q, k, linear(before, own('attn_v')));
+    x = tape.add(x, linear(attended, own('attn_output')));
     const between = norm(x, own('ffn_norm'));
-    const inner = gatedUnit(
-      tf,
-      linear(tf, between, weight(own('ffn_gate'))),
-      linear(tf, between, weight(own('ffn_up'))),
+    x = tape.add(
+      x,
+      linear(gated(tape, linear(between, own('ffn_gate')), linear(between, own('ffn_up'))), own('ffn_down')),
     );
-    x = tf.add(x, linear(tf, inner, weight(own('ffn_down'))));
   }
   return norm(x, 'output_norm');
 }
 
-/** Logits of states: [n, dim] → float32 [n, vocabSize], by the embedding table. */
-export function logitsOf(parameters: ParameterSet, states: Tensor2D): Tensor2D {
-  return linear(parameters.tf, states, parameters.get('token_embd.weight') as tfTypes.Tensor as Tensor2D);
+/** Logits of states: [n, dim] → [n, vocabSize], by the embedding table. */
+export function logitsOf(tape: Tape, states: Taped): Taped {
+  return tape.product(states, tape.parameter('token_embd.weight'), true);
+}
+
+/** silu(gate) · up, number by number, with silu(x) = x·sigmoid(x). @source Shazeer 2020, arXiv:2002.05202 */
+function gated(tape: Tape, gate: Taped, up: Taped): Taped {
+  return tape.multiply(tape.multiply(gate, tape.sigmoid(gate)), up);
+}
+
+/** Softmax attention of each token to itself and the tokens before it. @returns of queries, keys and values, [batch · length, heads · size] each */
+function causalAttention(tape: Tape, { dim, heads, kvHeads }: LlamaConfig, batch: number, length: number) {
+  const size = dim / heads;
+  const group = heads / kvHeads;
+  // Rows by sequence, key head, token: a group each of all queries of one key head.
+  const count = batch * kvHeads;
+  const order = Int32Array.from({ length: count * length }, (_, i) => {
+    const [token, head, sequence] = [i % length, Math.floor(i / length) % kvHeads, Math.floor(i / (length * kvHeads))];
+    return (sequence * length + token) * kvHeads + head;
+  });
+  const back = new Int32Array(order.length);
+  order.forEach((from, to) => (back[from] = to));
+  const byHead = (x: Taped) => tape.reshape(tape.rows(tape.reshape(x, x.width / kvHeads), order), size);
+  const offsets = (rows: number) => Int32Array.from({ length: count + 1 }, (_, g) => g * rows);
+  const [ofQueries, ofKeys] = [offsets(length * group), offsets(length)];
+  const mask = tape.constant(laterTokens(length, group, count), length);
+  const each = Int32Array.from({ length: count * length * group + 1 }, (_, row) => row * length);
+  return (q: Taped, k: Taped, v: Taped): Taped => {
+    const dots = tape.groupProducts(byHead(q), ofQueries, byHead(k), ofKeys);
+    const scores = tape.add(tape.reshape(mask, 1), dots, 1 / Math.sqrt(size));
+    const shares = tape.exp(tape.segmentLogSoftmax(scores, each));
+    const mixed = tape.groupSums(shares, ofQueries, byHead(v), ofKeys);
+    return tape.reshape(tape.rows(tape.reshape(mixed, group * size), back), dim);
+  };
+}
+
+/** −1e9 where a query would see a later token, else 0: float32 [groups · length · group, length]. */
+function laterTokens(length: number, group: number, count: number): Float32Array {
+  const one = new Float32Array(length * group * length);
+  for (let row = 0; row < length * group; row++) {
+    one.fill(-1e9, row * length + Math.floor(row / group) + 1, (row + 1) * length);
+  }
+  const all = new Float32Array(count * one.length);
+  for (let g = 0; g < count; g++) all.set(one, g * one.length);
+  return all;
 }

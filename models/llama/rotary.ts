@@ -1,21 +1,18 @@
 /** Rotary positions: pairs of numbers of a head are turned by an angle that grows with the token's place. */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Tf } from '../../src/tensor/backend.js';
+import type { Tape, Taped } from '../../src/nn/tape.js';
 import type { LlamaConfig } from './config.js';
-
-type Tensor2D = tfTypes.Tensor2D;
 
 /** Rotation of states of a given length and number of heads. */
 export interface Rotation {
   /** Cosine and sine of each number's angle, [1, length · heads · headDim]. */
-  cos: Tensor2D;
-  sin: Tensor2D;
+  cos: Taped;
+  sin: Taped;
   /** [headDim, headDim]: x·swap puts −x[2i+1] at 2i and x[2i] at 2i+1. */
-  swap: Tensor2D;
+  swap: Taped;
 }
 
 /** Angle of pair i at place p: p · theta^(−2i / headDim). @source Su et al. 2021, arXiv:2104.09864 */
-export function rotation(tf: Tf, config: LlamaConfig, length: number, heads: number): Rotation {
+export function rotation(tape: Tape, config: LlamaConfig, length: number, heads: number): Rotation {
   const size = config.dim / config.heads;
   const cos = new Float32Array(length * heads * size);
   const sin = new Float32Array(cos.length);
@@ -34,29 +31,12 @@ export function rotation(tf: Tf, config: LlamaConfig, length: number, heads: num
     swap[i * size + i + 1] = 1;
     swap[(i + 1) * size + i] = -1;
   }
-  return {
-    cos: tf.tensor2d(cos, [1, cos.length]),
-    sin: tf.tensor2d(sin, [1, sin.length]),
-    swap: tf.tensor2d(swap, [size, size]),
-  };
+  return { cos: tape.constant(cos, cos.length), sin: tape.constant(sin, sin.length), swap: tape.constant(swap, size) };
 }
 
-/** Turns [batch · length, heads · headDim]; the gradient is turned back. */
-export function rotate(tf: Tf, x: Tensor2D, { cos, sin, swap }: Rotation): Tensor2D {
-  const rows = (values: tfTypes.Tensor): Tensor2D => tf.reshape(values, [-1, cos.size]);
-  const pairs = (values: tfTypes.Tensor): Tensor2D => tf.reshape(values, [-1, swap.shape[0]]);
-  const op = tf.customGrad((input, save) => {
-    (save as (tensors: tfTypes.Tensor[]) => void)([cos, sin, swap]);
-    const swapped = rows(tf.matMul(pairs(input as Tensor2D), swap));
-    return {
-      value: tf.reshape(tf.add(tf.mul(rows(input as Tensor2D), cos), tf.mul(swapped, sin)), x.shape),
-      gradFunc: (dy: tfTypes.Tensor, saved: tfTypes.Tensor[]) => {
-        const [c, s, turn] = saved as [Tensor2D, Tensor2D, Tensor2D];
-        // The swap's transpose is its negative.
-        const back = rows(tf.matMul(pairs(tf.mul(rows(dy), s)), turn));
-        return tf.reshape(tf.sub(tf.mul(rows(dy), c), back), x.shape);
-      },
-    };
-  });
-  return op(x) as Tensor2D;
+/** Turns [batch · length, heads · headDim]. */
+export function rotate(tape: Tape, x: Taped, { cos, sin, swap }: Rotation): Taped {
+  const rows = (values: Taped) => tape.reshape(values, cos.width);
+  const swapped = tape.product(tape.reshape(x, swap.width), swap);
+  return tape.reshape(tape.add(tape.multiply(rows(x), cos), tape.multiply(rows(swapped), sin)), x.width);
 }

@@ -1,15 +1,15 @@
 /** Trains a Llama on documents: next tokens by weighted cross-entropy, AdamW, a rate that rises, then falls. */
 import { setImmediate } from 'node:timers/promises';
-import type { ParameterSet } from '../../src/tensor/parameters.js';
+import type { Parameters } from '../../src/nn/parameters.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { AdamW } from '../../src/tensor/adamw.js';
+import { AdamW } from '../../src/nn/adamw.js';
 import { Rng } from '../../src/run/seeds.js';
-import { divergedAt } from '../../src/tensor/diverged.js';
-import { hostValues } from '../../src/tensor/ops.js';
+import { divergedAt } from '../../src/nn/diverged.js';
+import { Tape } from '../../src/nn/tape.js';
 import { type Batch, batchesOf, type CorpusPlace, nextWindow } from './batches.js';
 import type { LlamaConfig } from './config.js';
 import { documentLength, type TokenCorpus } from './token-corpus.js';
-import { targetLogits, weightedCrossEntropy } from './token-loss.js';
+import { labelLogProbs, targetLogits } from './token-loss.js';
 import type { TrainingSettings } from './training-settings.js';
 
 /** Progress of a training; with parameters and moments the whole state. */
@@ -33,7 +33,7 @@ export interface TrainingReport {
 
 /** Model, corpus, start and callbacks of a training. */
 export interface LanguageModelTraining {
-  parameters: ParameterSet;
+  parameters: Parameters;
   optimizer: AdamW;
   config: LlamaConfig;
   corpus: TokenCorpus;
@@ -51,7 +51,7 @@ export interface LanguageModelTraining {
 export const startOfTraining: TrainingPlace = { round: 0, passed: 0, steps: 0, tokens: 0 };
 
 /** The optimizer that `settings` ask for. */
-export function optimizerFor(parameters: ParameterSet, settings: TrainingSettings): AdamW {
+export function optimizerFor(parameters: Parameters, settings: TrainingSettings): AdamW {
   const { beta2, weightDecay, maxGradNorm } = settings;
   return new AdamW(parameters, { beta2, weightDecay, maxGradNorm });
 }
@@ -65,6 +65,7 @@ export function optimizerFor(parameters: ParameterSet, settings: TrainingSetting
  */
 export async function trainLanguageModel(training: LanguageModelTraining): Promise<TrainingPlace> {
   const { config, corpus, settings, onReport, onWindow } = training;
+  const tape = new Tape(training.parameters);
   let place = training.place;
   // Longer ones take part only once tokens were seen: without a shorter one that would be never.
   requireDocument(corpus, longestAt(place.tokens, settings, config.contextLength));
@@ -76,7 +77,7 @@ export async function trainLanguageModel(training: LanguageModelTraining): Promi
       // So that Ctrl-C and time limits are heard.
       await setImmediate();
       const learningRate = rateAt(tokens, settings);
-      const update = await makeUpdate(training, batches, learningRate, steps);
+      const update = await makeUpdate(tape, training, batches, learningRate, steps);
       loss += update.loss;
       weight += update.weight;
       steps++;
@@ -142,27 +143,28 @@ function tokensOf({ offsets }: TokenCorpus, { documents }: Batch): number {
 }
 
 async function makeUpdate(
-  training: Pick<LanguageModelTraining, 'parameters' | 'optimizer' | 'config' | 'corpus'>,
+  tape: Tape,
+  { optimizer, config }: Pick<LanguageModelTraining, 'optimizer' | 'config'>,
   batches: Batch[],
   learningRate: number,
   done: number,
 ) {
-  const { parameters, optimizer, config } = training;
-  const { tf } = parameters;
   const weight = batches.reduce((sum, { targets }) => sum + targets.weights.reduce((a, b) => a + b, 0), 0);
-  const total = tf.tidy(() => tf.variable(tf.scalar(0), false));
-  const losses = batches.map(({ tokens, targets }) => () => {
-    const loss = weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets);
-    total.assign(tf.add(total, loss));
-    return tf.div(loss, weight) as typeof loss;
-  });
+  let loss = 0;
   try {
-    const gradNorm = await optimizer.minimize(losses, learningRate);
-    return { loss: (await hostValues(tf, total))[0]!, weight, gradNorm };
+    const gradNorm = await optimizer.step(async (record) => {
+      for (const { tokens, targets } of batches) {
+        const { values, back } = await record(() => {
+          tape.begin();
+          return tape.outputs([labelLogProbs(tape, targetLogits(tape, config, tokens, targets), targets.labels)]);
+        });
+        loss -= values.reduce((sum, logProb, i) => sum + targets.weights[i]! * logProb, 0);
+        back(targets.weights.map((one) => -one / weight));
+      }
+    }, learningRate);
+    return { loss, weight, gradNorm };
   } catch (error) {
     throw divergedAt(error, `update ${done + 1}`, 'Lower training.learningRate or training.maxGradNorm.');
-  } finally {
-    total.dispose();
   }
 }
 

@@ -3,8 +3,8 @@ import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoin
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { LogMark } from '../../src/run/json-lines.js';
 import { writeFileAtomic } from '../../src/run/files.js';
-import type { AdamW } from '../../src/tensor/adamw.js';
-import type { ParameterSet } from '../../src/tensor/parameters.js';
+import type { AdamW } from '../../src/nn/adamw.js';
+import type { Parameters } from '../../src/nn/parameters.js';
 import type { TrainingPlace } from './train-language-model.js';
 
 /** Settings, as text, that a resumed training must share. */
@@ -17,7 +17,7 @@ export interface SavedTraining {
 /** @param settings text that names all that the numbers depend on; `loadTraining` insists on it */
 export async function saveTraining(
   file: string,
-  { parameters, optimizer }: { parameters: ParameterSet; optimizer: AdamW },
+  { parameters, optimizer }: { parameters: Parameters; optimizer: AdamW },
   saved: SavedTraining,
   settings: string,
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function saveTraining(
 /** Puts weights and moments back. @throws WorkbenchError `data` for another training's file or a damaged one */
 export function loadTraining(
   file: string,
-  { parameters, optimizer }: { parameters: ParameterSet; optimizer: AdamW },
+  { parameters, optimizer }: { parameters: Parameters; optimizer: AdamW },
   settings: string,
 ): SavedTraining {
   const { tensors, metadata } = readSafetensors(file, { finite: true, own: true });

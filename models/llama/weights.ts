@@ -1,6 +1,6 @@
 /** The weights of a Llama as trainable parameters, and where they start. */
-import type { Tf } from '../../src/tensor/backend.js';
-import { normalValues, ParameterSet } from '../../src/tensor/parameters.js';
+import type { Executor } from '../../src/nn/executor.js';
+import { type HostTensor, normalValues, Parameters } from '../../src/nn/parameters.js';
 import { Rng } from '../../src/run/seeds.js';
 import { type LlamaConfig, llamaTensors } from './config.js';
 
@@ -11,7 +11,7 @@ const embeddingDeviation = 0.05;
 
 /**
  * Starting weights: normal, of deviation 1/√in; what is added to the residual stream is made smaller by √(2·layers), so that
- * the stream's size does not grow with depth; norms are 1. The same seed gives the same numbers on every backend.
+ * the stream's size does not grow with depth; norms are 1. The same seed gives the same numbers on every executor.
  */
 export function startingWeights(config: LlamaConfig, seed: number): LlamaWeights {
   return new Map(
@@ -26,14 +26,13 @@ export function startingWeights(config: LlamaConfig, seed: number): LlamaWeights
   );
 }
 
-/** Weights as parameters of a backend. @throws TypeError where a tensor is missing */
-export function llamaParameters(tf: Tf, config: LlamaConfig, weights: LlamaWeights): ParameterSet {
-  const parameters = new ParameterSet(tf);
-  for (const { name, shape } of llamaTensors(config)) parameters.add(name, [...shape], weights.get(name)!);
-  return parameters;
+/** Weights as parameters on an executor. @throws TypeError where a tensor is missing */
+export function llamaParameters(executor: Executor, config: LlamaConfig, weights: LlamaWeights): Parameters {
+  const named = llamaTensors(config).map(({ name, shape }) => [name, { shape: [...shape], data: weights.get(name)! }]);
+  return new Parameters(executor, Object.fromEntries(named) as Record<string, HostTensor>);
 }
 
 /** The parameters' values now. */
-export async function weightsOf(parameters: ParameterSet): Promise<LlamaWeights> {
+export async function weightsOf(parameters: Parameters): Promise<LlamaWeights> {
   return new Map(Object.entries(await parameters.export()).map(([name, { data }]) => [name, data]));
 }

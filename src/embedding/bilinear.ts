@@ -1,8 +1,8 @@
 /** Vectors of the bilinear models, DistMult and ComplEx: a triple's score is the dot product of a query's vector and its tail's. */
 import type { TripleColumns } from '../kg/graph.js';
 import { filteredRank } from '../metrics/ranks.js';
-import { Arena } from '../simd/arena.js';
-import { openKernels } from '../simd/kernels.js';
+import { Arena } from '../nn/simd/arena.js';
+import { openKernels } from '../nn/simd/kernels.js';
 import type { KnownAnswers } from './known-answers.js';
 
 /**

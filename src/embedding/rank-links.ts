@@ -4,8 +4,8 @@
  */
 import type { TripleColumns } from '../kg/graph.js';
 import { hitsAtK, mrr, realisticRank } from '../metrics/ranks.js';
-import { Arena } from '../simd/arena.js';
-import { type Kernels, kernelsRun, openKernels } from '../simd/kernels.js';
+import { Arena } from '../nn/simd/arena.js';
+import { type Kernels, kernelsRun, openKernels } from '../nn/simd/kernels.js';
 import type { KnownAnswers } from './known-answers.js';
 import { type EmbeddingTable, type LinkQuery, linkQuery, type Norm, plainRank, powerDistance } from './transe.js';
 

@@ -9,7 +9,7 @@ import { batchAsker, type BatchOptions } from '../../evaluation/ask.js';
 import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
-import { backendOf } from '../../src/tensor/backend.js';
+import { executorOf } from '../../src/nn/open-executor.js';
 import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
@@ -100,7 +100,7 @@ async function openWalker(
   const { run, others } = trained;
   const { agent, walks, encoderIds, close } = await loadWalkers(foldersOf(trained), {
     ...{ beamWidth, twoHopBonus, arkBeam: withArk, modelPath, threads: threadsOf(threads), signal: work.signal },
-    backend: backend === undefined ? undefined : backendOf(backend),
+    backend: backend === undefined ? undefined : executorOf(backend),
   });
   return {
     ...{ agent, walks, encoder: modelPath, close },

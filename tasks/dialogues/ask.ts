@@ -10,7 +10,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
 import { nearestName, printable } from '../../src/run/printable.js';
-import { backendOf } from '../../src/tensor/backend.js';
+import { executorOf } from '../../src/nn/open-executor.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
 import { foldersOf } from '../named-runs.js';
@@ -56,7 +56,7 @@ function openWalker(trained: Trained, { encoder, model, backend, top = '10' }: E
   return loadWalkers(foldersOf(trained), {
     ...{ beamWidth: Math.max(beamWidth, wholeNumber(top, '--top', 1)), twoHopBonus },
     modelPath,
-    backend: backend === undefined ? undefined : backendOf(backend),
+    backend: backend === undefined ? undefined : executorOf(backend),
   });
 }
 

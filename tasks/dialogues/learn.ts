@@ -12,7 +12,6 @@ import {
   type WalkerInputs,
   wideDegreesOf,
 } from '../../agents/walker/inputs.js';
-import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import { type Policy, StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import { writeVocabulary } from '../../agents/walker/words/said-words.js';
@@ -32,7 +31,7 @@ import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { sampled } from '../../src/run/seeds.js';
-import { adamWOf } from '../../src/tensor/adamw.js';
+import { AdamW } from '../../src/nn/adamw.js';
 import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
 import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
@@ -63,8 +62,7 @@ export const dialogueTrainer: TaskTrainer = {
   networkSize({ clone, ppo, env, stateText, walker }, textDim) {
     const states = walksPerStep({ clone, ppo });
     const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
-    const own = { onHost: computedOnHost(walker) };
-    return { rows: states * env.horizon, inputs, units: walker.width, ...own };
+    return { rows: states * env.horizon, inputs, units: walker.width };
   },
   open: openDialogueTraining,
 };
@@ -140,12 +138,12 @@ async function prepareInputs(
   { names, dialogues, reader }: RunTexts,
   transe: FrozenVectors | undefined,
 ): Promise<WalkerInputs> {
-  const { tf, settings, run } = session;
+  const { settings, run } = session;
   const rules = walkRulesOf(settings.env);
   const maxActions = settings.env.maxOut;
   const wideDegrees = await wideDegreesOf(dataset, graphs.graph, settings.walker);
   const inputs = await inputsOf(names, {
-    ...{ tf, settings: settings.walker, ...graphs, rules, ...samples, transe, reader, maxActions, wideDegrees },
+    ...{ settings: settings.walker, ...graphs, rules, ...samples, transe, reader, maxActions, wideDegrees },
   });
   if (dialogues) inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);
@@ -175,13 +173,13 @@ async function embed(session: Session, dataset: DialogueDataset, graph: Graph, l
 }
 
 async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {
-  const { tf, host, run, settings, inputs, valid, linked } = session;
+  const { executor, run, settings, inputs, valid, linked } = session;
   const train = [...session.train, ...(linked?.samples ?? [])];
   run.update({ phase: 'clone' });
-  const policy = createPolicy(host ? 'host' : tf, inputs, settings.seed);
+  const policy = createPolicy(executor, inputs, settings.seed);
   const actor = walkerActor(policy);
   const { weightDecay, maxGradNorm } = settings.clone;
-  const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
+  const optimizer = new AdamW(actor.parameters, { weightDecay, maxGradNorm });
   try {
     await clonePhase(session, {
       trainState: { actor, optimizer },
@@ -212,17 +210,16 @@ async function dialoguePpo(
   transe: EmbeddingTable | undefined,
   from: Checkpoint | undefined,
 ): Promise<void> {
-  const { tf, host, settings, inputs, train } = session;
+  const { executor, settings, inputs, train } = session;
   const { featurizer } = inputs;
   const { graph, rules } = featurizer.parts;
   const first = firstWeights(session);
-  const computer = host ? 'host' : tf;
-  const policy = createPolicy(computer, inputs, settings.seed);
+  const policy = createPolicy(executor, inputs, settings.seed);
   const referencePolicy =
-    first && settings.ppo.klCoef > 0 ? restoredPolicy(computer, inputs, first.tensors) : undefined;
+    first && settings.ppo.klCoef > 0 ? restoredPolicy(executor, inputs, first.tensors) : undefined;
   const critic =
     settings.ppo.baseline === 'critic'
-      ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)
+      ? createCritic(executor, settings.walker, networkShape(inputs), settings.seed)
       : undefined;
   const values = critic && walkerValues(critic, featurizer);
   const { learner, close } = openLearner(walkerActor(policy), values, settings.ppo);

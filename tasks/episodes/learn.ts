@@ -25,7 +25,7 @@ export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
     networkSize(settings) {
       const { hidden, minibatchSize } = policyOf(settings);
       const [inputs = 1, units = 1] = [...hidden].sort((a, b) => b - a);
-      return { rows: Math.min(minibatchSize, Math.floor(9e7 / (inputs * units))), inputs, units, onHost: true };
+      return { rows: Math.min(minibatchSize, Math.floor(9e7 / (inputs * units))), inputs, units, simdAlone: true };
     },
     open(settings) {
       const source = own.source ?? registeredSource(settings.env);
@@ -78,7 +78,7 @@ function policyProblems({ env, policy, clone, transe, bilinear, ppo, backend }: 
   wanted(ppo.algorithm === 'ppo', 'ppo.algorithm=ppo', ppo.algorithm);
   wanted(ppo.baseline !== 'group-mean', 'ppo.baseline=critic, moving-average or none', ppo.baseline);
   wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon);
-  wanted(backend === 'auto' || backend === 'host', 'backend=auto or host', backend);
+  wanted(backend === 'auto' || backend === 'simd', 'backend=auto or simd', backend);
   return problems;
 }
 

@@ -24,7 +24,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { backendOf } from '../../src/tensor/backend.js';
+import { executorOf } from '../../src/nn/open-executor.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
@@ -142,7 +142,7 @@ const learnedOn = (name: string, asked: LinkDataset): Promise<LinkDataset> | Lin
 
 async function openRunWalker(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {
   const wanted = wholeNumber(flags.beamWidth, '--beam-width', 1);
-  const backend = flags.backend === undefined ? undefined : backendOf(flags.backend);
+  const backend = flags.backend === undefined ? undefined : executorOf(flags.backend);
   const { run, others } = trained;
   const walkers: LoadedLinkWalker[] = [];
   const close = () => walkers.splice(0).forEach((one) => one.close());

@@ -65,12 +65,12 @@ export function exactTrainingRun(settings: ExactSettings, data: LinkTrainingData
 /** Names of relations as weights read them: as they were at the start; components are of those that train has edges of. */
 async function namesOf(session: Session, graph: Graph, from: Checkpoint | undefined): Promise<RelationNames> {
   if (from) return keptNames(from.tensors);
-  const { tf, encoder, settings, progress, signal } = session;
+  const { encoder, settings, progress, signal } = session;
   const vectors = await nameVectors(encoder, graph, { settings: settings.encoder, progress, signal });
   const plain = graph.numRelations / 2;
   const known = [...new Set(graph.relations)].filter((relation) => relation < plain).sort((a, b) => a - b);
   madeFrom('normaliser', 'principal components (relation names)', { graph: graph.hash, relations: known.length });
-  return nameComponents(tf, vectors, Int32Array.from(known), settings.exactWalker!.messages.nameComponents);
+  return nameComponents(vectors, Int32Array.from(known), settings.exactWalker!.messages.nameComponents);
 }
 
 /** @throws WorkbenchError `data` for a relation that cannot be walked back, as in an import of before long names were kept whole */

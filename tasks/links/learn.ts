@@ -12,7 +12,7 @@ import { makeVectorEnv } from '../../envs/registry.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { printable } from '../../src/run/printable.js';
-import { adamWOf } from '../../src/tensor/adamw.js';
+import { AdamW } from '../../src/nn/adamw.js';
 import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
 import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrations.js';
@@ -35,7 +35,7 @@ export const linkTrainer: TaskTrainer = {
     return [...linkProblems(settings), ...(exactWalker ? exactProblems(settings, exactWalker) : [])];
   },
   networkSize({ clone, ppo, linkWalk, linkWalker, exactWalker }) {
-    if (exactWalker) return { rows: 1, inputs: 1, units: 1, onHost: true };
+    if (exactWalker) return { rows: 1, inputs: 1, units: 1, simdAlone: true };
     const { vectorDim, pathDim, width } = linkWalker;
     const states = walksPerStep({ clone, ppo });
     const inputs = pathDim + 2 * vectorDim;
@@ -103,7 +103,7 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
   const { graph } = data.dataset;
   run.update({ phase: 'clone' });
   const actor = walkerOf(session);
-  const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
+  const optimizer = new AdamW(actor.parameters, { weightDecay, maxGradNorm });
   const [train, valid] = [trainWalks(session), { graph, queries: data.watched, horizon }].map(linkQueryWorld);
   madeFrom('training', 'cloning', { graph: graph.hash, split: 'train', queries: data.queries.heads.length });
   try {
@@ -144,11 +144,11 @@ interface LinkSession extends Session {
 }
 
 /** A walker with the weights that a run of these settings begins with; the caller disposes it. */
-function walkerOf({ tf, settings, data, scorers }: LinkSession): LinkActor {
+function walkerOf({ executor, settings, data, scorers }: LinkSession): LinkActor {
   const { graph: lists } = data.dataset;
   const { numEntities, numRelations } = lists;
   const shape = { lists, numEntities, numRelations, start: scorers.start };
-  return createLinkWalker(tf, settings.linkWalker, shape, settings.seed);
+  return createLinkWalker(executor, settings.linkWalker, shape, settings.seed);
 }
 
 /** Train's queries as walks. */
@@ -163,7 +163,7 @@ function trainWalks({ settings, data }: LinkSession): LinkQueryOptions {
  * @param from a checkpoint of this phase
  */
 async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Promise<void> {
-  const { tf, settings, data, scorers } = session;
+  const { executor, settings, data, scorers } = session;
   const { graph } = data.dataset;
   const { numEntities, numRelations } = graph;
   const first = firstWeights(session);
@@ -172,7 +172,9 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   referencePolicy?.parameters.import(first!.tensors);
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic =
-    settings.ppo.baseline === 'critic' ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed) : undefined;
+    settings.ppo.baseline === 'critic'
+      ? createLinkCritic(executor, settings.linkWalker, shape, settings.seed)
+      : undefined;
   const { learner, close } = openLearner(actor, critic, settings.ppo);
   const envs = makeVectorEnv(
     linkQueryId,

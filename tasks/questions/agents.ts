@@ -21,7 +21,7 @@ import type { RunInfo } from '../../src/run/records.js';
 import { nearestRun } from '../../src/run/run-folder.js';
 import { RemoteGraph } from '../../src/sparql/remote-graph.js';
 import { parseSparqlSource } from '../../src/sparql/source.js';
-import { backendOf } from '../../src/tensor/backend.js';
+import { executorOf } from '../../src/nn/open-executor.js';
 import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
 import { findRun, foldersOf, weightsOf } from '../named-runs.js';
 import { agentOptions, openByName } from '../open-agent.js';
@@ -198,7 +198,7 @@ async function openTrained(
   const { run, checkpoint, others } = trained;
   const options = { modelPath, graph, beamWidth };
   // Checked alone: walkers over questions compute on the host.
-  if (backend !== undefined) backendOf(backend);
+  if (backend !== undefined) executorOf(backend);
   if (others) refuseOthers(trained);
   const opened = others
     ? await loadRelationWalkers(foldersOf(trained), options)

@@ -8,7 +8,7 @@ import { envSettings } from '../../envs/settings.js';
 import { diffConfig } from '../../src/run/config-values.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
-import { adamWOf } from '../../src/tensor/adamw.js';
+import { AdamW } from '../../src/nn/adamw.js';
 import { dialogueSettingProblems } from '../../trainers/check-settings.js';
 import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
@@ -32,14 +32,14 @@ export const questionTrainer: TaskTrainer = {
   takes: ['teacher', 'reader'],
   problems: questionProblems,
   networkSize({ ppo, clone, reader, relationWalk, relationWalker }, textDim) {
-    if (reader) return { ...readerKind(reader.kind).networkSize(reader, textDim), onHost: true };
+    if (reader) return { ...readerKind(reader.kind).networkSize(reader, textDim), simdAlone: true };
 
     const { reads, wordWidth, questionWidth } = relationWalker;
     if (reads === 'words') {
-      return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, onHost: true };
+      return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, simdAlone: true };
     }
     const rows = walksPerStep({ clone, ppo }) * relationWalk.horizon;
-    return { rows, inputs: textDim, units: questionWidth, onHost: true };
+    return { rows, inputs: textDim, units: questionWidth, simdAlone: true };
   },
   open: openQuestionTraining,
 };
@@ -107,7 +107,7 @@ async function cloneInto(
   from: Checkpoint | undefined,
 ): Promise<void> {
   const { weightDecay, maxGradNorm, batchSize } = session.settings.clone;
-  const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
+  const optimizer = new AdamW(actor.parameters, { weightDecay, maxGradNorm });
   const note = madeFromSamples('training', 'cloning');
   walks.forEach(({ sample }) => note(sample));
   const [train, valid] = [walks.map(({ steps }) => steps), []].map((steps) => shownSteps(steps, batchSize));

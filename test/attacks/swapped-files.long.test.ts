@@ -11,7 +11,7 @@ useDemoHome();
 /** Files that no command relies on: the clock, and a copy of the log for other programs. */
 const harmless = ['timing.jsonl', 'metrics.arrow'];
 
-const small = ['encoder.model=hashed:32', 'backend=wasm', 'ppo.updates=2', 'ppo.samplesPerUpdate=8'];
+const small = ['encoder.model=hashed:32', 'backend=simd', 'ppo.updates=2', 'ppo.samplesPerUpdate=8'];
 const kinds: Record<string, { preset: string; settings: string[]; trainedWith: string }> = {
   dialogues: {
     preset: 'opendialkg-tiny',

@@ -46,11 +46,11 @@ describe('the table of the bench', () => {
     const latency = (program: string, batch: number, ms: number, system = 'torch') =>
       line(program, 1, { system, task: 'policy-latency', settings: { batch }, rate: 0.5, quality: { cpu_ms: ms } });
     const rows = tableOf([
-      latency('forward', 1, 3, 'kgwalk, host'),
-      latency('forward', 64, 9, 'kgwalk, host'),
+      latency('forward', 1, 3, 'kgwalk, simd'),
+      latency('forward', 64, 9, 'kgwalk, simd'),
       latency('torch-eager', 1, 1),
       latency('torch-eager', 64, 9),
-    ]).filter(({ title, peer, ours }) => title.startsWith('Policy') && peer === 'torch eager' && ours.includes('host'));
+    ]).filter(({ title, peer, ours }) => title.startsWith('Policy') && peer === 'torch eager' && ours.includes('SIMD'));
     expect(rows.map(({ ratio, met }) => [ratio, met])).toEqual([
       [3, false],
       [1, undefined],

@@ -10,7 +10,7 @@ import { commands } from '../../cli/commands.js';
 import { completions } from '../../cli/completion.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { presetNames } from '../../src/run/locations.js';
-import { computerNames } from '../../src/tensor/backend.js';
+import { executorNames } from '../../src/nn/open-executor.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 
@@ -49,7 +49,7 @@ describe('after', () => {
       ['best', 'last', 'clone'],
     ],
     [['train', '--resume', 'la'], ['last']],
-    [['train', '--resume', '--backend', 'ho'], ['host']],
+    [['train', '--resume', '--backend', 'si'], ['simd']],
     [['train', '--progress', 'p'], ['plain']],
     [['compare', '--split', 'v'], ['valid']],
     [['sweep', '--grid', 'policy.hid'], ['policy.hidden']],
@@ -78,7 +78,7 @@ describe('after', () => {
       .flatMap(({ options }) => options);
     const texts = options.filter(({ long }) => long === '--backend').map(({ description }) => description);
     expect(texts.length).toBeGreaterThan(4);
-    for (const text of texts) expect(text).toContain(computerNames.join(', ').replace(/, host$/, ' or host'));
+    for (const text of texts) expect(text).toContain(executorNames.join(', ').replace(/, wasm$/, ' or wasm'));
   });
 
   test('every command of the program stands what can be asked without a fault', async () => {

@@ -26,7 +26,7 @@ describe('the doctor', () => {
   test('names every rung of the backend ladder, finds one that always works, and leaves nothing behind', async () => {
     const folder = folderWith({});
     const findings = await findingsIn(folder, folder);
-    const worksEverywhere = ['node', 'backend wasm', 'backend cpu', 'lmdb', 'chartjs-node-canvas', 'node-llama-cpp'];
+    const worksEverywhere = ['node', 'backend simd', 'backend wasm', 'lmdb', 'chartjs-node-canvas', 'node-llama-cpp'];
     for (const part of [...worksEverywhere, 'disk home', 'disk runs']) expect(findings[part]!.status).toBe('ok');
     expect(Object.keys(findings)).toEqual(expect.arrayContaining(['machine', 'backend tensorflow', 'data']));
     expect(readdirSync(folder)).toEqual([]);

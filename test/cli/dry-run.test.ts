@@ -46,7 +46,7 @@ test('prints every phase with its steps, and time, memory and disk of the whole;
   });
   expect(report).toMatchObject({
     notes: ['3 train and 2 valid samples on graph dialogue', 'texts encoded by hashed:32'],
-    networks: 'wasm: asked for',
+    networks: 'simd: asked for',
     seconds: report.phases.reduce((sum, { seconds }) => sum + seconds, 0),
     texts: { encoder: 'hashed:32', missing: expect.any(Number) },
   });
@@ -59,7 +59,7 @@ test('prints every phase with its steps, and time, memory and disk of the whole;
 
   const { out } = await kgwalk(...tiny);
   expect(out).toMatch(
-    /^3 train and 2 valid [^]*\nnetworks computed on wasm: asked for\n\nphase +steps +a step +time\n/,
+    /^3 train and 2 valid [^]*\nnetworks computed on simd: asked for\n\nphase +steps +a step +time\n/,
   );
   expect(out).toMatch(/\nppo +4 updates +[\d.]+ m?s +00:0\d\n/);
   expect(out).toMatch(/\ntotal: about 00:\d\d, \d\.\d\d GB of memory, 0\.00 GB of disk\n$/);

@@ -9,7 +9,7 @@ import { readGgufHeader } from '../../src/llm/gguf/read-header.js';
 import { loadConfig } from '../../src/run/config.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { silentProgress } from '../../src/run/progress.js';
-import { openBackend } from '../../src/tensor/backend.js';
+import { openExecutor } from '../../src/nn/open-executor.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 
@@ -33,7 +33,7 @@ test('a model is trained from the demo’s data to a file, stopped and resumed',
 
   const stop = new AbortController();
   const { finished, place } = await trainDemoModel({
-    ...{ ...(await openBackend('auto')), out, resume: false, signal: stop.signal },
+    ...{ ...(await openExecutor('auto')), out, resume: false, signal: stop.signal },
     settings: loadConfig(demoModelSettings, { overrides: given }),
     progress: () => silentProgress('', 0, ''),
     onStage: (stage) => {

@@ -159,8 +159,8 @@ describe('train --resume', () => {
     const folder = await stoppedRun(tinySettings('backend=auto', 'ppo.enabled=false'), 'clone', 1);
     const file = join(folder, 'environment.json');
     const environment = JSON.parse(readFileSync(file, 'utf8')) as object;
-    writeFileSync(file, JSON.stringify({ ...environment, backend: 'cpu' }));
+    writeFileSync(file, JSON.stringify({ ...environment, backend: 'wasm' }));
     expect(await resume(folder)).toMatchObject({ exitCode: 0 });
-    expect(openRun(folder).environment.resumed!.map(({ backend }) => backend)).toEqual(['cpu']);
+    expect(openRun(folder).environment.resumed!.map(({ backend }) => backend)).toEqual(['wasm']);
   });
 });

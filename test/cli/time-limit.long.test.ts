@@ -28,7 +28,7 @@ describe('a time limit', () => {
 
   test('ends a long training with what it has, which can be resumed', async () => {
     const settings = {
-      ...{ name: 'long', backend: 'wasm', data: { dataset: 'tiny' }, env: { id: 'kgwalk/LinkQuery-v1' } },
+      ...{ name: 'long', backend: 'simd', data: { dataset: 'tiny' }, env: { id: 'kgwalk/LinkQuery-v1' } },
       ...{ linkWalk: { horizon: 2 }, linkWalker: { vectorDim: 8, pathDim: 8, width: 16 }, clone: { enabled: false } },
       ...{ transe: { dim: 16, epochs: 5 }, bilinear: { enabled: true, dim: 16, epochs: 5 } },
       ppo: {

@@ -77,7 +77,7 @@ const dialogues = [
   ...['transe.epochs=1', 'clone.epochs=1', 'clone.batchSize=16', 'ppo.updates=2', 'checkpoint.everyUpdates=2'],
 ];
 const questions = [
-  'backend=wasm',
+  'backend=simd',
   'relationWalker.questionWidth=16',
   'relationWalker.width=16',
   'ppo.updates=2',
@@ -95,7 +95,7 @@ const readers = [
   'reader.table.epochs=1',
 ];
 const links = [
-  'backend=wasm',
+  'backend=simd',
   ...['transe.dim=16', 'transe.epochs=2', 'bilinear.dim=16', 'bilinear.epochs=2'],
   ...['linkWalker.vectorDim=8', 'linkWalker.pathDim=8', 'linkWalker.width=16'],
   ...['clone.epochs=1', 'ppo.updates=4', 'ppo.evalEvery=2', 'checkpoint.everyUpdates=2'],

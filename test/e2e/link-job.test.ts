@@ -14,7 +14,7 @@ useBlankPictures();
 /** Settings of a user, with smaller budgets. */
 const preset = {
   name: 'tiny-walk',
-  backend: 'wasm',
+  backend: 'simd',
   data: { dataset: 'tiny' },
   env: { id: 'kgwalk/LinkQuery-v1' },
   linkWalk: { horizon: 2 },

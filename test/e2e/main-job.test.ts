@@ -120,7 +120,7 @@ describe('kgwalk evaluate and compare', () => {
 
   test('list two checkpoints of a run next to each other', async () => {
     const { agents } = await kgwalkJson<{ agents: { checkpoint: string }[] }>(
-      ...['compare', `${runs[0]!}@clone`, `${runs[0]!}@last`, '--backend', 'cpu'],
+      ...['compare', `${runs[0]!}@clone`, `${runs[0]!}@last`, '--backend', 'wasm'],
     );
     expect(agents.map(({ checkpoint }) => checkpoint)).toEqual(['clone', 'last']);
   });

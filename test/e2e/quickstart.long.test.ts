@@ -15,7 +15,7 @@ const folder = join(home, 'first');
 
 /** Overrides that cut every phase to a second. */
 const small = [
-  'backend=wasm',
+  'backend=simd',
   'encoder.lastMessageTokens=12',
   'encoder.windowTokens=12',
   'encoder.nameTokens=4',

@@ -84,16 +84,16 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
     ],
   ],
   [
-    'a network on the host',
-    () => tinySettings('backend=host'),
+    'a network on wasm',
+    () => tinySettings('backend=wasm'),
     1,
     [
       ['ppo', 3],
       ['clone', 2],
     ],
   ],
-  ['a critic on the host', () => tinySettings('backend=host', ...critic), 0, [['ppo', 3]]],
-  ['the exact gradient on the host', () => tinySettings('backend=host', 'ppo.gradient=exact'), 0, [['ppo', 3]]],
+  ['a critic on wasm', () => tinySettings('backend=wasm', ...critic), 0, [['ppo', 3]]],
+  ['the exact gradient on wasm', () => tinySettings('backend=wasm', 'ppo.gradient=exact'), 0, [['ppo', 3]]],
   ['REINFORCE', () => tinySettings(...reinforce), 0, [['ppo', 2]]],
   [
     'questions',

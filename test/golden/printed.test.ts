@@ -59,7 +59,7 @@ test('data sets', () =>
 
 const small = [
   'encoder.model=hashed:32',
-  'backend=wasm',
+  'backend=simd',
   'ppo.updates=2',
   'ppo.samplesPerUpdate=8',
   'ppo.minibatchSamples=4',
@@ -96,7 +96,7 @@ longOnEngine('questions', async () => {
 
 testOnEngine('links', async () => {
   const settings = [
-    ...['data.dataset=links', 'backend=wasm', 'bilinear.dim=16', 'bilinear.epochs=2', 'linkWalker.width=16'],
+    ...['data.dataset=links', 'backend=simd', 'bilinear.dim=16', 'bilinear.epochs=2', 'linkWalker.width=16'],
     ...['linkWalker.pathDim=8', 'clone.epochs=1', 'ppo.updates=2', 'ppo.samplesPerUpdate=8', 'ppo.evalSamples=20'],
   ];
   const on = ['--dataset', 'links', '--limit', '20', '--evaluations', 'kept'];

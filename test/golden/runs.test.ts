@@ -8,7 +8,7 @@ const { same, numbers } = goldens('runs');
 const further: typeof numbers = (...group) => (inFull ? numbers(...group) : undefined);
 
 const [seeds, small] = [
-  ['encoder.model=hashed:32', 'backend=wasm'],
+  ['encoder.model=hashed:32', 'backend=simd'],
   ['ppo.updates=3', 'ppo.samplesPerUpdate=8', 'ppo.minibatchSamples=4', 'ppo.evalEvery=2', 'checkpoint.everyUpdates=2'],
 ];
 

@@ -7,7 +7,7 @@ import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../src/run/seeds.js';
-import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import { segmentLogSoftmax } from '../../src/nn/categorical.js';
 import { generalizedAdvantages } from '../../trainers/advantages.js';
 import { actionDraw, collectRollouts, RolloutBuffer } from '../../trainers/rollout.js';
 import { reachableStates, randomize } from '../fixtures/toy-walker.js';
@@ -56,8 +56,8 @@ describe.each(networks)('the network %s', (_, changes) => {
     for (const { states, transitions } of buffer.minibatches(2, new Rng(1))) {
       const requests = Array.from(states, (state) => buffer.states[state]!);
       const { offsets, logits } = actor.score(requests);
-      const logProbs = segmentLogSoftmax(await actor.parameters.read(logits), offsets);
-      const valued = await values.parameters.read(values.values(requests));
+      const logProbs = segmentLogSoftmax(await logits().read(), offsets);
+      const valued = await values.values(requests)().read();
       expect(valued).toHaveLength(requests.length);
       transitions.oldLogProb.forEach((logProb, t) => {
         const state = transitions.state[t]!;

@@ -5,7 +5,7 @@ import { createWalkerHead } from '../../agents/walker/heads/registry.js';
 import { noTables } from '../../agents/walker/vectors.js';
 import { actionLogProbs } from '../../agents/actor.js';
 import { walkerActor } from '../../agents/walker/policy.js';
-import { openBackend } from '../../src/tensor/backend.js';
+import { openExecutor } from '../../src/nn/open-executor.js';
 import { numActions } from '../../envs/dialogue-walk/rules.js';
 import { reachableStates, tinySettings, toyFeaturizer, randomize } from '../fixtures/toy-walker.js';
 import { often } from '../fixtures/long-tests.js';
@@ -22,7 +22,7 @@ const triples = fc
   );
 
 test('B-ARK-3: an index without an edge has no probability, for any logit and size of the graph', async () => {
-  const { tf } = await openBackend('wasm');
+  const { executor } = await openExecutor('simd');
   await fc.assert(
     fc.asyncProperty(triples, fc.boolean(), fc.nat(9), async (drawn, equalAtStep1, spare) => {
       const graph = graphOf(
@@ -36,7 +36,7 @@ test('B-ARK-3: an index without an edge has no probability, for any logit and si
       const { numEntities, numRelations } = graph;
       const maxActions = longestList(graph) + spare;
       const head = createWalkerHead(
-        tf,
+        executor,
         tinySettings({ head: 'pa-mlp', pathAware: false, placeVectors: false }),
         {
           ...{ contextDim, numScalars, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations, numWords: 0 },

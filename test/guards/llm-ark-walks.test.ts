@@ -12,11 +12,9 @@ import { actionOf, defaultWalkRules, initialState, numActions } from '../../envs
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
-import { AdamW } from '../../src/tensor/adamw.js';
-import type { Gather } from '../../src/tensor/trainable.js';
-import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
-import { readTensor } from '../../src/tensor/ops.js';
-import { ParameterSet } from '../../src/tensor/parameters.js';
+import { AdamW } from '../../src/nn/adamw.js';
+import type { Gather } from '../../src/nn/adamw.js';
+import { segmentLogSoftmax } from '../../src/nn/categorical.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/advantages.js';
 import { actionDraw, collectRollouts, RolloutBuffer, wholeWalks } from '../../trainers/rollout.js';
 import { ppo } from '../../trainers/ppo.js';
@@ -71,12 +69,11 @@ describe('a round of walks', () => {
   const world = toyTwoHop();
 
   test('B-ARK-1: every step has one reward, one value and one advantage, and the value is of its state', async () => {
-    const { tf } = await toyWalker(world, defaultWalkRules, { head: 'pa-mlp' });
     // V(s) = current entity / 16, exact in float32: no two states of a walk share it.
     const critic = {
-      parameters: new ParameterSet(tf),
-      values: (requests: readonly StateRequest[]) => () =>
-        tf.tensor1d(Float32Array.from(requests, ({ state }) => state.current / 16)),
+      values: (requests: readonly StateRequest[]) => () => ({
+        read: () => Promise.resolve(Float32Array.from(requests, ({ state }) => state.current / 16)),
+      }),
     } as unknown as ValueNetwork<StateRequest>;
     const { buffer } = await round(world, goldActor(world).actor, 3, critic);
     const { rewards, values, next } = buffer.rollout;
@@ -142,7 +139,7 @@ describe('a round of walks', () => {
     for (const { states, transitions } of buffer.minibatches(5, new Rng(1))) {
       const requests = Array.from(states, (state) => buffer.states[state]!);
       const { offsets, logits } = actor.score(requests);
-      const logProbs = segmentLogSoftmax(await actor.parameters.read(logits), offsets);
+      const logProbs = segmentLogSoftmax(await logits().read(), offsets);
       requests.forEach(({ task, state }, s) => {
         let { observation } = env.reset({
           options: { sample: world.samples.findIndex((sample) => sample.task === task) },
@@ -184,7 +181,7 @@ test('B-ARK-1, B-MIN-1: the critic learns the return of each start', async () =>
   const still = {
     async step(gather: Gather) {
       await gather(async (outputs) => ({
-        values: await policy.head.parameters.read(outputs as never),
+        values: await outputs().read(),
         back: () => {},
       }));
       return 0;
@@ -198,7 +195,7 @@ test('B-ARK-1, B-MIN-1: the critic learns the return of each start', async () =>
   const starts = samples.map(({ task }) => ({ task, state: initialState(graph, task.start, rules) }));
   const { logProbs } = await actionLogProbs(walkerActor(policy), starts);
   const golds = [0, 1 + actionOf(graph, starts[1]!.state, samples[1]!.gold.path[0]!, rules)];
-  const values = await readTensor(toy.tf, () => critic.values(policy.featurizer.batch(starts)));
+  const values = await critic.values(policy.featurizer.batch(starts)).read();
   golds.forEach((gold, i) => expect(Math.abs(values[i]! - Math.exp(logProbs[gold]!))).toBeLessThan(0.1));
 });
 

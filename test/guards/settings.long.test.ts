@@ -2,14 +2,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../envs/registry.js';
-import { AdamW } from '../../src/tensor/adamw.js';
+import { AdamW } from '../../src/nn/adamw.js';
 import { cloneSettings, type CloneSettings } from '../../trainers/clone-settings.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../trainers/ppo-settings.js';
 import { transeSettings, type TransESettings } from '../../trainers/transe/settings.js';
-import type { ParameterSet } from '../../src/tensor/parameters.js';
+import type { Parameters } from '../../src/nn/parameters.js';
 import { trainTransE } from '../../trainers/transe/train-transe.js';
 import { cloneGolds } from '../fixtures/clone-golds.js';
 import { toyWalker } from '../fixtures/toy-policy.js';
@@ -18,7 +18,7 @@ import { toyTwoHop } from '../fixtures/toy-walks.js';
 const world = toyTwoHop();
 const rules = { horizon: 2, equalAtStep1: false };
 const toy = await toyWalker(world, rules, { head: 'pa-mlp' });
-const weightsOf = async (...parameters: Pick<ParameterSet, 'export'>[]) =>
+const weightsOf = async (...parameters: Pick<Parameters, 'export'>[]) =>
   (await Promise.all(parameters.map((set) => set.export())))
     .flatMap((tensors) => Object.values(tensors))
     .flatMap(({ data }) => Array.from(data));

@@ -23,7 +23,7 @@ const environment = {
   cpu: 'some',
   cores: 2,
   memoryMb: 4096,
-  backend: 'wasm',
+  backend: 'simd',
   configHash: configHash({ name: 'demo', seed: 3 }),
   hashes: { graph: 'a'.repeat(64) },
 };

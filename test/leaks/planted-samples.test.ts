@@ -15,8 +15,9 @@ import { evaluationSettings } from '../../evaluation/settings.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
-import { AdamW } from '../../src/tensor/adamw.js';
-import { openBackend, type Tf } from '../../src/tensor/backend.js';
+import { AdamW } from '../../src/nn/adamw.js';
+import type { Executor } from '../../src/nn/executor.js';
+import { openExecutor } from '../../src/nn/open-executor.js';
 import { cloneSettings } from '../../trainers/clone-settings.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
@@ -27,9 +28,9 @@ import { folderWith } from '../fixtures/tiny-release.js';
 import { tinySettings, toyFeaturizer } from '../fixtures/toy-walker.js';
 import { plantedDialogues, plantedQuestions, rowsOf } from './planted-world.js';
 
-let tf: Tf;
+let executor: Executor;
 beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
+  ({ executor } = await openExecutor('simd'));
 });
 
 const encoder = hashedEncoder(16);
@@ -55,8 +56,8 @@ async function cloneOn(train: readonly WalkSample[], valid = dialogues.train): P
   const { graph } = dialogues;
   const featurizer = await toyFeaturizer({ graph, samples: [...dialogues.train, ...dialogues.test] });
   const walker = tinySettings({ width: 4, embeddingDim: 4, hidden: 4 });
-  const tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, walker);
-  const policy = createPolicy(tf, { settings: walker, graph, walks: { graph }, featurizer, tables }, 1);
+  const tables = await frozenTables(graph, featurizer.parts.vectors, undefined, walker);
+  const policy = createPolicy(executor, { settings: walker, graph, walks: { graph }, featurizer, tables }, 1);
   const optimizer = new AdamW(policy.head.parameters, {});
   const settings = cloneSettings.parse({ epochs: 1, batchSize: 2, warmupSteps: 1 });
   await cloneGolds({ policy, optimizer, train, valid, settings, seed: 1 });
@@ -80,7 +81,7 @@ const search = { horizon: 1, screened: 1, widest: 10 };
 const ofQuestions: [kind: string, name: string, make: (samples: readonly QuestionSample[]) => unknown][] = [
   ['memory', 'relations of question templates', (samples) => templateChains(questions.graph, samples, search)],
   ['memory', 'Self-VEQA memory', (samples) => trainEntries(samples, 0, 0)],
-  ['training', 'hop predictor, with the scale of its vectors', (samples) => hopPredictor(tf, encoder, samples)],
+  ['training', 'hop predictor, with the scale of its vectors', (samples) => hopPredictor(encoder, samples)],
   [
     'normaliser',
     'scale of question vectors',

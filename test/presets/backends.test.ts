@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadPreset, type RunSettings } from '../../presets/index.js';
 import { packageRoot, presetNames } from '../../src/run/locations.js';
-import { autoOrder, type ComputerName } from '../../src/tensor/backend.js';
+import { autoOrder, type ExecutorName } from '../../src/nn/open-executor.js';
 import { allTasks, taskOfSettings } from '../../tasks/index.js';
 
 // Loaded one after the other before the tests: Jest links modules that dynamic imports share only once.
@@ -14,8 +14,8 @@ async function choicesOf(settings: RunSettings, textDim: number): Promise<string
   expect(settings.backend).toBe('auto');
   const { learning } = await taskOfSettings(settings);
   const { names } = autoOrder(learning.networkSize(settings, textDim));
-  const plain: ComputerName[] = ['host', 'wasm', 'cpu'];
-  const first = (installed: readonly ComputerName[]) => `\`${names.find((name) => installed.includes(name))!}\``;
+  const plain: ExecutorName[] = ['simd', 'wasm'];
+  const first = (installed: readonly ExecutorName[]) => `\`${names.find((name) => installed.includes(name))!}\``;
   return [first(plain), first(['tensorflow', ...plain]), settings.transe.enabled ? 'SIMD' : '–'];
 }
 

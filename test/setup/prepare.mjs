@@ -6,7 +6,7 @@ import { mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { availableMemory, env } from 'node:process';
-import { compileKernels } from '../../src/simd/compile.js';
+import { compileKernels } from '../../src/nn/simd/compile.js';
 
 /** In memory where there is plenty: tests write many small files, each with an fsync. Who sets TMPDIR is obeyed. */
 function spacious() {

@@ -140,7 +140,7 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
   test('--backend and --beam-width apply to runs, and are refused for agents without a beam', async () => {
     const root = ['--evaluations', folderWith({})];
     const width = task === 'dialogues' ? '25' : '3';
-    const words = [run(task), '--backend', 'wasm', ...root];
+    const words = [run(task), '--backend', 'simd', ...root];
     const wide = await kgwalkJson<Saved>('evaluate', ...words, '--beam-width', width);
     expect(wide).toMatchObject({ beamWidth: Number(width), n: expect.any(Number) });
     // What decides the result decides the folder, too.
@@ -149,7 +149,7 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     if (task === 'dialogues') return;
     for (const flag of [
       ['--beam-width', '3'],
-      ['--backend', 'wasm'],
+      ['--backend', 'simd'],
     ]) {
       const refused = await kgwalk('evaluate', '--agent', agent, '--dataset', dataset, ...flag);
       const message = new RegExp(`expected a run( that draws walks)? with ${flag[0]}`);

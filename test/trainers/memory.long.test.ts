@@ -1,9 +1,8 @@
 import { memoryUsage } from 'node:process';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { RunSettings } from '../../presets/index.js';
-import { openBackend, type Tf } from '../../src/tensor/backend.js';
 import { train } from '../../tasks/train.js';
 import { collectGarbage } from '../fixtures/collect-garbage.js';
 import { often } from '../fixtures/long-tests.js';
@@ -14,18 +13,12 @@ import { filmSettings, importFilms } from '../fixtures/toy-question-training.js'
 
 useOwnHome();
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-});
-
 const updates = often(200, 5000);
 /** Updates between two looks at memory. */
 const lookEvery = updates / 10;
 
-/** Trains; looks at tensors after every update of a phase, and at memory now and then. */
+/** Trains; looks at memory now and then. */
 async function watched(settings: RunSettings, phase: string) {
-  const tensors = new Set<number>();
   const objects: number[] = [];
   const numbers: number[] = [];
   let last = 0;
@@ -36,17 +29,16 @@ async function watched(settings: RunSettings, phase: string) {
       update(done) {
         if (label !== phase || done === last) return;
         last = done;
-        tensors.add(tf.memory().numTensors);
         if (done % lookEvery !== 0) return;
         collectGarbage();
         const { heapUsed, arrayBuffers } = memoryUsage();
         objects.push(heapUsed);
-        numbers.push(arrayBuffers + tf.memory().numBytes);
+        numbers.push(arrayBuffers);
       },
       finish() {},
     }),
   });
-  return { tensors: [...tensors], updates: last, objects: growth(objects), numbers: growth(numbers) };
+  return { updates: last, objects: growth(objects), numbers: growth(numbers) };
 }
 
 /**
@@ -75,12 +67,11 @@ test.each([
     'clone',
     () => tinySettings(`clone.epochs=${Math.min(1000, Math.ceil(updates / 3))}`, 'ppo.enabled=false'),
   ],
-])('%s holds the same tensors after each of 200 updates, and no more memory', async (_, phase, settingsOf) => {
+])('%s holds no more memory after 200 updates', async (_, phase, settingsOf) => {
   await importFilms();
   await importOpenDialKg({ from: folderWith(releaseFiles) });
-  const { tensors, updates: done, objects, numbers } = await watched(settingsOf(), phase);
+  const { updates: done, objects, numbers } = await watched(settingsOf(), phase);
   expect(done).toBeGreaterThanOrEqual(200);
-  expect(tensors).toHaveLength(1);
   // Weights, batches and walks are arrays of numbers: one set of these small weights would be a hundred times as much.
   expect(numbers).toBeLessThan(300);
   // The engine keeps compiled code and forgets it; over many updates that comes to nothing.

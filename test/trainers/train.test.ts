@@ -44,7 +44,7 @@ describe('a training run', () => {
     expect(config).toEqual(JSON.parse(JSON.stringify(tinySettings())));
     const done = { transe: true, encode: true, clone: true, ppo: true };
     expect(state).toMatchObject({ status: 'finished', done });
-    expect(environment).toMatchObject({ backend: 'wasm', hashes: { encoder: 'hashed:32:l2:v1' } });
+    expect(environment).toMatchObject({ backend: 'simd', hashes: { encoder: 'hashed:32:l2:v1' } });
     // Neither the place of the run nor the time is in what must be equal between equal runs.
     const bytes = readFileSync(join(unbroken, 'checkpoints/ppo-000004.safetensors'), 'latin1');
     expect(bytes).not.toContain(tmpdir());

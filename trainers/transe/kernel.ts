@@ -1,6 +1,6 @@
 /** TransE training by SIMD kernels. */
-import type { Kernels } from '../../src/simd/kernels.js';
-import { Diverged } from '../../src/tensor/diverged.js';
+import type { Kernels } from '../../src/nn/simd/kernels.js';
+import { Diverged } from '../../src/nn/diverged.js';
 import type { TransESettings } from './settings.js';
 import { lossEvery, openTransEKernels, placeStream, type Share, type TransEWork } from './work.js';
 

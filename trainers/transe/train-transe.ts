@@ -15,7 +15,7 @@ import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answe
 import { rankShare } from '../../src/embedding/rank-links.js';
 import { createBarrier } from '../../src/run/shared-memory.js';
 import { serveJobs, startWorkers } from '../../src/run/worker-pool.js';
-import { divergedAt } from '../../src/tensor/diverged.js';
+import { divergedAt } from '../../src/nn/diverged.js';
 import { transEKernel } from './kernel.js';
 
 /** Options of a training. */

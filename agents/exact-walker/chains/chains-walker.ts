@@ -8,7 +8,7 @@ import { relationRows } from '../../../src/kg/relation-rows.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { eventLoopYielder } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
-import type { StoredTensors } from '../../../src/tensor/parameters.js';
+import type { StoredTensors } from '../../../src/nn/parameters.js';
 import { type LinkRanker, type Reason, scorerRanker } from '../../link-agents.js';
 import type { HeadAndRelation } from '../../link-walker/beam.js';
 import type {

@@ -11,7 +11,7 @@
  * only at scored entities; there w^L uses the relation of the edge as seen from them.
  */
 import type { Graph } from '../../../src/kg/graph.js';
-import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
+import { SimdParameters } from '../../../src/nn/simd/tape.js';
 import { d, features, fillShares, hidden, messageWeights, relationDim } from './message-weights.js';
 
 interface HiddenPair {
@@ -25,7 +25,7 @@ type Level = { list: Int32Array; size: number };
 
 /** Network and scratch of one thread: about 330 bytes an entity and hop, 400 an entity and 20 an edge. */
 export class MessageNetwork {
-  readonly parameters: HostParameters;
+  readonly parameters: SimdParameters;
   readonly #graph: Graph;
   /** The last one is gathered at scored entities. */
   readonly #hops: number;
@@ -60,7 +60,7 @@ export class MessageNetwork {
     this.#graph = graph;
     this.#hops = hops;
     const { numEntities, numRelations } = graph;
-    this.parameters = new HostParameters(messageWeights(numRelations, hops, seed));
+    this.parameters = new SimdParameters(messageWeights(numRelations, hops, seed));
     const { arena, kernels } = this.parameters;
     const rows = (n: number, of = d) => arena.float32(n * of + 16);
     const ofHops = <T>(make: () => T): T[] => Array.from({ length: hops }, make);

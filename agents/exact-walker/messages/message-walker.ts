@@ -7,7 +7,7 @@ import { type RelationRows, relationRows } from '../../../src/kg/relation-rows.j
 import { inSharedMemory } from '../../../src/run/shared-memory.js';
 import { eventLoopYielder } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
-import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
+import { AdamW } from '../../../src/nn/adamw.js';
 import { scorerRanker } from '../../link-agents.js';
 import type { ExactCourse, ExactFacts, ExactLearner, ExactWalker, ExactWalkerKind } from '../exact-walker.js';
 import type { MessageSettings } from '../settings.js';
@@ -29,7 +29,7 @@ function createMessageWalker(facts: ExactFacts): ExactWalker {
   const network = new MessageNetwork(graph, hops, seed);
   const named = names && new NamedWeights(network.parameters, graph.numRelations, hops, names, seed);
   const { parameters } = named ?? network;
-  const optimizer = new HostAdamW(parameters, { maxGradNorm: settings.messages.maxGradNorm });
+  const optimizer = new AdamW(parameters, { maxGradNorm: settings.messages.maxGradNorm });
   const rows = relationRows(graph);
   return {
     ranker: (name) => messageRanker(name, facts, network, rows),
@@ -77,7 +77,7 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
 interface Learned {
   network: MessageNetwork;
   named: NamedWeights | undefined;
-  optimizer: HostAdamW;
+  optimizer: AdamW;
   rows: RelationRows;
 }
 

@@ -1,7 +1,7 @@
 /** Sizes, initial weights and edge shares of `message-network.ts`. */
 import type { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { type HostTensor, uniformFanIn } from '../../../src/tensor/parameters.js';
+import { type HostTensor, uniformFanIn } from '../../../src/nn/parameters.js';
 
 /** Channels of a message. */
 export const d = 16;

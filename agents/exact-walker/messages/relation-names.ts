@@ -6,10 +6,9 @@ import type { Tensor } from '../../../checkpoints/safetensors.js';
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
-import type { Tf } from '../../../src/tensor/ops.js';
-import type { StoredTensors } from '../../../src/tensor/parameters.js';
-import { principalComponents } from '../../../src/tensor/principal-components.js';
+import { SimdParameters } from '../../../src/nn/simd/tape.js';
+import type { StoredTensors } from '../../../src/nn/parameters.js';
+import { principalComponents } from '../../../src/nn/principal-components.js';
 import { type EncodeNameOptions, encodeNameRows, relationTexts } from '../../walker/vectors.js';
 import { namedWeights, ofRelations } from './message-weights.js';
 
@@ -43,12 +42,7 @@ export interface RelationNames {
 }
 
 /** @param known relations used to fit the components, by plain id @param most maximum number of components */
-export async function nameComponents(
-  tf: Tf,
-  vectors: NameVectors,
-  known: Int32Array,
-  most: number,
-): Promise<RelationNames> {
+export async function nameComponents(vectors: NameVectors, known: Int32Array, most: number): Promise<RelationNames> {
   const { rows, dim } = vectors;
   const rowsOf = (begin: number, end: number) => {
     const block = new Float32Array((end - begin) * dim);
@@ -57,7 +51,7 @@ export async function nameComponents(
     }
     return block;
   };
-  const { mean, basis } = await principalComponents(tf, rowsOf, known.length, dim, most);
+  const { mean, basis } = principalComponents(rowsOf, known.length, dim, most);
   return { mean, basis, rows: projected(vectors, mean, basis) };
 }
 
@@ -103,8 +97,8 @@ const unfit = (expected: string, got: string) =>
 
 /** Trained weights, and the network weights computed from them. */
 export class NamedWeights {
-  readonly parameters: HostParameters;
-  readonly #network: HostParameters;
+  readonly parameters: SimdParameters;
+  readonly #network: SimdParameters;
   readonly #relations: number;
   readonly #width: number;
   /** float32 [relations, width]: components and a constant. */
@@ -112,15 +106,15 @@ export class NamedWeights {
   readonly #panel: Float32Array;
 
   /** @param network whose inverse relations follow all others @throws WorkbenchError `data` for another number of names */
-  constructor(network: HostParameters, numRelations: number, hops: number, names: RelationNames, seed: number) {
-    const { arena, kernels } = network;
+  constructor(network: SimdParameters, numRelations: number, hops: number, names: RelationNames, seed: number) {
+    const { arena } = network;
     const { rows, mean, basis } = names;
     const kept = basis.length / mean.length;
     this.#network = network;
     this.#relations = numRelations / 2;
     if (rows.length !== this.#relations * kept) throw unfit(`${this.#relations} names`, String(rows.length / kept));
     this.#width = kept + 1;
-    this.parameters = new HostParameters(namedWeights(this.#width, hops, seed), arena, kernels);
+    this.parameters = new SimdParameters(namedWeights(this.#width, hops, seed), network.executor);
     this.#inputs = arena.float32(this.#relations * this.#width + 16);
     this.#panel = arena.float32(8 * Math.max(this.#relations, this.#width) + 32);
     for (let row = 0; row < this.#relations; row++) {

@@ -1,5 +1,5 @@
 /**
- * Predictor of the number of relations in a question, from its text: a linear softmax over question vectors, trained in tfjs on
+ * Predictor of the number of relations in a question, from its text: a linear softmax over question vectors, trained on
  * the chains of train questions. For agents that need the number where the data set does not give it.
  * @source Self-VEQA predicts the hop count before it proposes chains; theirs is a fine-tuned transformer
  */
@@ -7,14 +7,11 @@ import type { QuestionSample, QuestionTask } from '../../../datasets/question.js
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { EncodedTexts, StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { softmax } from '../../../src/tensor/categorical.js';
-import { firstNotFinite } from '../../../src/tensor/diverged.js';
-import { matMulConst } from '../../../src/tensor/ops.js';
-import { ParameterSet } from '../../../src/tensor/parameters.js';
+import { AdamW } from '../../../src/nn/adamw.js';
+import { softmax } from '../../../src/nn/categorical.js';
+import { firstNotFinite } from '../../../src/nn/diverged.js';
+import { SimdParameters, SimdTape } from '../../../src/nn/simd/tape.js';
 import { encodeQuestions, vectorScale } from '../../relation-walker/question-vectors.js';
-import type * as tfTypes from '@tensorflow/tfjs-core';
 
 /** Full-batch steps of Adam from zero weights on a convex loss: nothing is drawn, so nothing needs a seed. */
 const steps = 150;
@@ -30,7 +27,6 @@ const settings = { keepName: false, maxTokens: 128 };
  * @throws WorkbenchError `data` where no chain is known
  */
 export async function hopPredictor(
-  tf: Tf,
   encoder: StateEncoder,
   train: readonly QuestionSample[],
 ): Promise<(tasks: readonly QuestionTask[], signal?: AbortSignal) => Promise<number[]>> {
@@ -38,7 +34,7 @@ export async function hopPredictor(
   known.forEach(madeFromSamples('training', 'hop predictor, with the scale of its vectors'));
   const tasks = known.map(({ task }) => task);
   const hops = known.map(({ gold }) => gold.chains[0]!.length);
-  const classifier = await fitHops(tf, await encodeQuestions(encoder, tasks, { settings }), hops);
+  const classifier = await fitHops(await encodeQuestions(encoder, tasks, { settings }), hops);
   return async (asked, signal) => {
     const { matrix, rows, dim } = await encodeQuestions(encoder, asked, { settings, signal });
     return Array.from(rows, (row) => {
@@ -54,7 +50,7 @@ export async function hopPredictor(
  * @returns the longest chain it was trained on, and the share of each number of hops, 1 first, float64 [maxHops]
  * @throws WorkbenchError `data` without questions, or for a vector that is not finite
  */
-export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]) {
+export async function fitHops(encoded: EncodedTexts, hops: readonly number[]) {
   if (hops.length === 0) {
     throw new WorkbenchError(
       'data',
@@ -81,14 +77,15 @@ export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly numb
     for (let j = 0; j < dim; j++) inputs[i * dim + j] = (encoded.matrix[row * dim + j]! - mean[j]!) / deviation[j]!;
   });
 
-  const parameters = new ParameterSet(tf);
-  parameters.add('weights', [dim, maxHops], new Float32Array(dim * maxHops));
-  parameters.add('bias', [maxHops], new Float32Array(maxHops));
+  const parameters = new SimdParameters({
+    weights: { shape: [dim, maxHops], data: new Float32Array(dim * maxHops) },
+    bias: { shape: [maxHops], data: new Float32Array(maxHops) },
+  });
   const optimizer = new AdamW(parameters, { weightDecay });
+  const tape = new SimdTape(parameters);
   const outputs = () => {
-    const weights = parameters.get('weights') as unknown as tfTypes.Tensor2D;
-    const product = matMulConst(tf, tf.tensor2d(inputs, [rows.length, dim]), weights);
-    return tf.add(product, parameters.get('bias'));
+    tape.begin();
+    return tape.outputs([tape.dense(tape.constant(inputs, dim), 'weights', maxHops, 'bias')]);
   };
   for (let step = 0; step < steps; step++) {
     await optimizer.step(async (record) => {

@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import { choice } from '../../registry.js';
 import type { QuestionTask } from '../../../datasets/question.js';
-import { openBackend } from '../../../src/tensor/backend.js';
 import type { HopSource, QuestionAgentResources, QuestionSession } from '../../question-agent.js';
 
 const sources = ['given', 'predicted', 'none'] as const;
@@ -57,10 +56,8 @@ async function predictedHops({
 }: Pick<QuestionAgentResources, 'encoder' | 'train'>): Promise<
   (task: QuestionTask, signal?: AbortSignal) => Promise<number>
 > {
-  // Loaded on first need: all others do without tensors.
   const { hopPredictor } = await import('./hop-predictor.js');
   const vectors = await encoder();
-  const { tf } = await openBackend('auto', { rows: 256, inputs: vectors.dim, units: 4 });
-  const predict = await hopPredictor(tf, vectors, train());
+  const predict = await hopPredictor(vectors, train());
   return async (task, signal) => (await predict([task], signal))[0]!;
 }

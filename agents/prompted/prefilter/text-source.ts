@@ -2,7 +2,7 @@
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import { dot, type TextVectors } from '../../../src/encoder/state-encoder.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import { softmax } from '../../../src/tensor/categorical.js';
+import { softmax } from '../../../src/nn/categorical.js';
 
 /**
  * @param texts at least one, as a sentence would hold them

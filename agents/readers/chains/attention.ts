@@ -13,8 +13,9 @@
  *
  * @source He et al. 2021, arXiv:2101.03737, equations 1 to 3 (NSM); Shi et al. 2021, arXiv:2104.07302, equations 3 to 6 (TransferNet)
  */
-import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { uniformFanIn } from '../../../src/tensor/parameters.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import type { Dropping } from '../../../src/nn/tape.js';
+import { uniformFanIn } from '../../../src/nn/parameters.js';
 import type { ReaderBasis } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
@@ -56,9 +57,9 @@ export function attentionScores(
       ...denseStarts('relations', wide, numRelations, rngOf),
       ...(hops !== 'given' && denseStarts('hops', hopInputs, horizon, rngOf)),
     }),
-    compute(tape: Tape, texts: readonly string[], dropout?: Dropping) {
+    compute(tape: SimdTape, texts: readonly string[], dropout?: Dropping) {
       const { states, ends, offsets } = words.read(tape, texts, dropout);
-      const dropped = (x: Taped) => tape.dropout(x, settings.fit.dropout, dropout);
+      const dropped = (x: HostTaped) => tape.dropout(x, settings.fit.dropout, dropout);
       let before = tape.constant(new Float32Array(ends.values.length), wide);
       const attended = steps.map((name) => {
         const asked = tape.dense(dropped(ends), name, wide);

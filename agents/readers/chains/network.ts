@@ -1,6 +1,7 @@
 /** Interface of networks that read a question and score chains of relations. */
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import type { Dropping } from '../../../src/nn/tape.js';
 import type { RngOf, InitialWeights } from '../words/inputs.js';
 import type { Chains } from './feasible.js';
 import type { ReaderSettings } from '../settings.js';
@@ -9,7 +10,7 @@ import { type ChosenChains, logSoftmaxRows } from './objective.js';
 /** Scores on a tape, and how chains choose among them. */
 interface RecordedScores {
   /** One behind the other; each row is a choice. */
-  parts: readonly Taped[];
+  parts: readonly HostTaped[];
   /** Choices of each chain of a question; rows are counted through all parts. */
   choicesOf(question: number): Omit<ChosenChains, 'f1'>;
 }
@@ -39,10 +40,10 @@ export interface ChainNetwork {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   initialWeights(rngOf: RngOf): InitialWeights;
   /** @param dropout of training */
-  record(tape: Tape, batch: ChainBatch, dropout?: Rng): RecordedScores;
+  record(tape: SimdTape, batch: ChainBatch, dropout?: Rng): RecordedScores;
   /** Scores for pretraining on the relations of each question's best chain, where there is any. */
-  recordPretraining?(tape: Tape, batch: ChainBatch): RecordedScores;
-  scores(tape: Tape, text: string): ChainScores;
+  recordPretraining?(tape: SimdTape, batch: ChainBatch): RecordedScores;
+  scores(tape: SimdTape, text: string): ChainScores;
 }
 
 export interface ChainShape {
@@ -52,7 +53,7 @@ export interface ChainShape {
 }
 
 /** Offsets of the rows of some parts: int32 [rows + 1]. */
-export function rowsOf(parts: readonly Taped[]): Int32Array {
+export function rowsOf(parts: readonly HostTaped[]): Int32Array {
   const begins = [0];
   for (const { rows, width } of parts) for (let row = 0; row < rows; row++) begins.push(begins.at(-1)! + width);
   return Int32Array.from(begins);
@@ -61,14 +62,14 @@ export function rowsOf(parts: readonly Taped[]): Int32Array {
 /** Scores of texts that do not depend on the relations chosen before. */
 interface FactoredScores {
   /** [texts, numRelations] for the first relation, the second …; or for the last, the one before … */
-  steps: readonly Taped[];
+  steps: readonly HostTaped[];
   /** [texts, horizon]: one relation, two …; absent where hops are given. */
-  hops?: Taped | undefined;
+  hops?: HostTaped | undefined;
 }
 
 export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'initialWeights'> {
-  compute(tape: Tape, texts: readonly string[], dropout?: Dropping): FactoredScores;
-  pretraining?(tape: Tape, texts: readonly string[]): FactoredScores;
+  compute(tape: SimdTape, texts: readonly string[], dropout?: Dropping): FactoredScores;
+  pretraining?(tape: SimdTape, texts: readonly string[]): FactoredScores;
 }
 
 /**
@@ -111,7 +112,7 @@ export function factoredNetwork(
     recordPretraining: pretraining && ((tape, batch) => recorded(pretraining(tape, batch.texts), batch)),
     scores(tape, text) {
       const { steps, hops } = compute(tape, [text]);
-      const logsOf = ({ values, width }: Taped) => logSoftmaxRows(values, Int32Array.of(0, width));
+      const logsOf = ({ values, width }: HostTaped) => logSoftmaxRows(values, Int32Array.of(0, width));
       const relations = steps.map(logsOf);
       const ends = hops ? logsOf(hops) : new Float64Array(horizon);
       return {

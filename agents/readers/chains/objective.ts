@@ -9,7 +9,7 @@
  * −Σ p(c) F_c is what policy gradients estimate; its logarithm learns from a flat start, where a right chain of three relations has a
  * probability of 1/R³.
  */
-import { finiteLoss } from '../../../src/tensor/diverged.js';
+import { finiteLoss } from '../../../src/nn/diverged.js';
 
 /** ε: keeps the loss of a question that no chain answers finite. */
 const least = 1e-6;

@@ -12,8 +12,8 @@
  *
  * @source Jiang et al. 2023, arXiv:2212.00959, sections 4.2 (matching) and 4.3 (pretraining)
  */
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { uniformFanIn } from '../../../src/tensor/parameters.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import { uniformFanIn } from '../../../src/nn/parameters.js';
 import { relationTexts } from '../../walker/vectors.js';
 import { ScaledTexts, vectorScale } from '../../relation-walker/question-vectors.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
@@ -36,7 +36,7 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
   const steps = Array.from({ length: horizon }, (_, k) => `question.${k + 1}`);
 
   /** A row for each text and relation: what they have in common. */
-  const pairs = (tape: Tape, count: number, left: Taped, right: Taped) =>
+  const pairs = (tape: SimdTape, count: number, left: HostTaped, right: HostTaped) =>
     tape.multiply(
       tape.rows(
         left,
@@ -47,8 +47,13 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
         Int32Array.from({ length: count * numRelations }, (_, i) => i % numRelations),
       ),
     );
-  const scoresOf = ({ values, grads }: Taped, rows: number): Taped => ({ values, grads, rows, width: numRelations });
-  const ofRelations = (tape: Tape) =>
+  const scoresOf = ({ values, grads }: HostTaped, rows: number): HostTaped => ({
+    values,
+    grads,
+    rows,
+    width: numRelations,
+  });
+  const ofRelations = (tape: SimdTape) =>
     tape.product(tape.constant(vectors, encoder.dim), tape.parameter('relation', width));
 
   return factoredNetwork(

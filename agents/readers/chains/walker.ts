@@ -8,8 +8,8 @@
  * @source `agents/relation-walker/network.ts`: the same network and starts
  */
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { orthogonalValues } from '../../../src/tensor/parameters.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import { orthogonalValues } from '../../../src/nn/parameters.js';
 import { oneHots, orthogonalLayer, trunkScores } from '../../relation-walker/network.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
@@ -27,9 +27,9 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
   const shape = { numRelations: stop, horizon };
   const question = questionInput(facts, basis);
 
-  const scored = (tape: Tape, ofTexts: Taped, textOf: Int32Array, chains: readonly Int32Array[]): Taped =>
+  const scored = (tape: SimdTape, ofTexts: HostTaped, textOf: Int32Array, chains: readonly Int32Array[]): HostTaped =>
     trunkScores(tape, shape, [ofTexts, textOf], tape.parameter('trunk.tables', hidden), chains);
-  const textsRead = (tape: Tape, texts: readonly string[], dropout?: Rng) => {
+  const textsRead = (tape: SimdTape, texts: readonly string[], dropout?: Rng) => {
     const q = tape.dropout(question.read(tape, texts, dropout), fit.dropout, dropout);
     const read = tape.relu(tape.dense(q, 'question', hidden));
     return tape.dense(read, 'trunk.question', hidden, 'trunk.bias');

@@ -1,3 +1,4 @@
+import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 /**
  * EmbedKGQA: the question becomes the vector of a new relation, and the answer is the entity that ComplEx scores highest as
  * its tail. Nothing is walked; relation matching, where it is switched on, walks from the topic.
@@ -8,14 +9,14 @@
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { StoredTensors } from '../../../src/tensor/parameters.js';
+import type { StoredTensors } from '../../../src/nn/parameters.js';
 import type { BilinearWeights } from '../../embeddings/bilinear-step.js';
 import { noAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { Reader, ReaderCourse, ReaderKind, ReaderStep } from '../reader.js';
 import { ScaledTexts } from '../../relation-walker/question-vectors.js';
 import { scaleOf, sentenceBasis } from '../words/inputs.js';
-import { emptyWeights, factsBatch, factsStep, fillTable, fittedTable, memory, tableTensors } from './fitted-table.js';
+import { emptyWeights, factsBatch, factsStep, fillTable, fittedTable, tableTensors } from './fitted-table.js';
 import { QuestionSide } from './question-side.js';
 import { type AskedBatch, QuestionStep } from './question-step.js';
 import { answerRanking } from './ranking.js';
@@ -50,7 +51,7 @@ class EmbedKgqaReader implements Reader {
   readonly #weights: BilinearWeights;
   readonly #texts: ScaledTexts;
   readonly #network: QuestionSide;
-  readonly #room = memory();
+  readonly #executor = new SimdExecutor();
   /** Made when they are first needed: their memory is of no use to one that only answers, or only trains. */
   #training: ReturnType<EmbedKgqaReader['train']> | undefined;
   #rank: ReturnType<typeof answerRanking> | undefined;
@@ -58,13 +59,18 @@ class EmbedKgqaReader implements Reader {
   constructor(facts: ReaderFacts, basis: ReaderBasis) {
     const { graph, settings, maxTokens, encoder, seed } = facts;
     this.#facts = facts;
-    this.#weights = this.#room.arena.hold(emptyWeights(graph, settings.table.dim));
+    this.#weights = this.#executor.arena.hold(emptyWeights(graph, settings.table.dim));
     fillTable(this.#weights, basis.tensors, squares);
     this.#texts = new ScaledTexts(encoder, scaleOf(basis, encoder.dim), maxTokens);
     const { questionWidth: width, fit } = settings;
     const { dim } = this.#weights.table;
     const matched = settings.matching > 0 ? graph.numRelations : 0;
-    this.#network = new QuestionSide({ inputs: encoder.dim, width, dim, matched }, seed, fit.maxGradNorm, this.#room);
+    this.#network = new QuestionSide(
+      { inputs: encoder.dim, width, dim, matched },
+      seed,
+      fit.maxGradNorm,
+      this.#executor,
+    );
   }
 
   private train() {
@@ -72,7 +78,7 @@ class EmbedKgqaReader implements Reader {
     const around = new ShortestRelations(graph);
     const known = new Map<string, Float32Array>();
     return {
-      facts: factsStep(graph, this.#weights, settings.table, this.#room.arena, this.#room.kernels),
+      facts: factsStep(graph, this.#weights, settings.table, this.#executor.arena, this.#executor.kernels),
       questions: new QuestionStep(this.#weights, this.#network, settings.negatives),
       /** For each relation the share of a question's answers that have it on a shortest path from the topic: no gold chain is read. */
       relationsOf({ id, topic, answers }: Asked) {
@@ -130,7 +136,7 @@ class EmbedKgqaReader implements Reader {
     const { graph, settings, horizon } = this.#facts;
     const { table } = this.#weights;
     const { values } = this.#network.outputs(this.#texts.matrix([text]));
-    this.#rank ??= answerRanking(table, graph, settings, horizon, this.#room.arena, this.#room.kernels);
+    this.#rank ??= answerRanking(table, graph, settings, horizon, this.#executor.arena, this.#executor.kernels);
     const [vector, relations] = [values.subarray(0, table.dim), values.subarray(table.dim)];
     const { entities, confidence, wanted } = this.#rank(vector, relations, topic, excludedTopics(task));
     if (entities.length === 0) return noAnswer('no candidate');

@@ -5,9 +5,10 @@ import type { Graph } from '../../../src/kg/graph.js';
 import { madeFrom } from '../../../src/run/provenance.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { throwIfStopped } from '../../../src/run/stop.js';
-import { Arena } from '../../../src/simd/arena.js';
-import { type Kernels, openKernels } from '../../../src/simd/kernels.js';
-import { storedFloats, type StoredTensors } from '../../../src/tensor/parameters.js';
+import type { Arena } from '../../../src/nn/simd/arena.js';
+import { SimdExecutor } from '../../../src/nn/simd/executor.js';
+import type { Kernels } from '../../../src/nn/simd/kernels.js';
+import { storedFloats, type StoredTensors } from '../../../src/nn/parameters.js';
 import {
   type BilinearStep,
   type BilinearWeights,
@@ -48,7 +49,7 @@ export async function fittedTable(
 ): Promise<BilinearWeights> {
   const { numEntities, numRelations } = graph;
   madeFrom('embedding', 'complex', { graph: graph.hash, facts: graph.numEdges });
-  const { arena, kernels } = memory();
+  const { arena, kernels } = new SimdExecutor();
   const { dim, epochs, batchSize, learningRate } = settings;
   const weights = arena.hold(freshBilinear({ model: 'complex', dim }, { numEntities, numRelations, seed }));
   const { step, count } = factsStep(graph, weights, settings, arena, kernels);
@@ -81,12 +82,6 @@ export function factsStep(
     step: createBilinearStep({ arena, kernels, state: weights, groups, settings }),
     count: groups.givens.length,
   };
-}
-
-/** Memory of kernels with the kernels. */
-export function memory(): { arena: Arena; kernels: Kernels } {
-  const arena = new Arena();
-  return { arena, kernels: openKernels(arena.memory) };
 }
 
 /** A table by the names that files have for it. @param squares what goes before the names of Adagrad's sums */

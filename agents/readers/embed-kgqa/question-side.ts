@@ -8,10 +8,10 @@
  * sections 4.3 and 4.4; there an LSTM or RoBERTa reads, here a frozen sentence vector is read
  */
 import { Rng } from '../../../src/run/seeds.js';
-import type { HostOutputs } from '../../../src/tensor/host/host-parameters.js';
+import type { HostOutputs } from '../../../src/nn/simd/tape.js';
 import { TrainState } from '../reader.js';
 import { denseStarts } from '../words/inputs.js';
-import type { memory } from './fitted-table.js';
+import type { SimdExecutor } from '../../../src/nn/simd/executor.js';
 
 interface QuestionSideShape {
   /** Numbers of a question's vector. */
@@ -30,7 +30,7 @@ export class QuestionSide extends TrainState {
     readonly shape: QuestionSideShape,
     seed: number,
     maxGradNorm: number,
-    room: ReturnType<typeof memory>,
+    executor: SimdExecutor,
   ) {
     const { inputs, width, dim, matched } = shape;
     const rngOf = (name: string) => Rng.named(seed, `embed-kgqa/${name}`);
@@ -40,7 +40,7 @@ export class QuestionSide extends TrainState {
       ...denseStarts('question.out', width, dim, rngOf),
       ...(matched > 0 && denseStarts('match', inputs, matched, rngOf)),
     };
-    super(initialWeights, maxGradNorm, room);
+    super(initialWeights, maxGradNorm, executor);
   }
 
   /**

@@ -4,7 +4,7 @@
  */
 import { type BilinearTable, composeQuery } from '../../../src/embedding/bilinear.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import { HostProducts } from '../../../src/tensor/host/host-products.js';
+import type { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { addQueryGradient, moveRow, softmaxGrad } from '../../embeddings/bilinear-gradients.js';
 import { type BilinearWeights, divergedTable, touchList } from '../../embeddings/bilinear-step.js';
 import type { QuestionSide } from './question-side.js';
@@ -24,7 +24,7 @@ export interface AskedBatch {
 export class QuestionStep {
   readonly #weights: BilinearWeights;
   readonly #network: QuestionSide;
-  readonly #products: HostProducts;
+  readonly #executor: SimdExecutor;
   /** Gradients by the rows of the table, of those that are touched. */
   readonly #ofRows: Float32Array;
   readonly #touched: ReturnType<typeof touchList>;
@@ -40,11 +40,10 @@ export class QuestionStep {
     network: QuestionSide,
     readonly negatives: number,
   ) {
-    const { arena, kernels } = network.parameters;
     const { numEntities, entities } = weights.table;
     this.#weights = weights;
     this.#network = network;
-    this.#products = new HostProducts(arena, kernels);
+    this.#executor = network.parameters.executor;
     this.#ofRows = new Float32Array(entities.length);
     this.#touched = touchList(numEntities);
     this.#placeOf = new Int32Array(numEntities).fill(-1);
@@ -93,14 +92,15 @@ export class QuestionStep {
    */
   #ranked({ topics, answers }: AskedBatch, asked: BilinearTable, ids: Int32Array, grads: Float32Array): number {
     const { dim, entities } = asked;
-    const products = this.#products;
+    const executor = this.#executor;
     const size = topics.length;
     const count = ids.length;
-    const rows = products.rows('rows', entities, products.numbers('ids', ids), dim);
-    const queries = products.floats('queries', size * dim);
+    const rows = executor.floats('rows', ids.length * dim);
+    executor.copyRows(rows, entities, executor.numbers('ids', ids), dim);
+    const queries = executor.floats('queries', size * dim);
     topics.forEach((topic, i) => composeQuery(asked, topic, i, queries, i * dim));
-    const scores = products.floats('scores', size * count);
-    products.back(queries, size, dim, rows, count, scores);
+    const scores = executor.floats('scores', size * count);
+    executor.matMul('abT', queries, rows, scores, size, dim, count);
     let loss = 0;
     answers.forEach((some, i) => {
       const indices = Int32Array.from(some, (entity) => this.#placeOf[entity]!);
@@ -109,14 +109,10 @@ export class QuestionStep {
       for (let c = i * count; c < (i + 1) * count; c++) scores[c]! *= share;
     });
     if (!Number.isFinite(loss)) return loss;
-    const ofQueries = products.floats('of queries', size * dim);
-    products.product(scores, size, count, rows, dim, ofQueries);
-    const ofCandidates = products.floats('of candidates', count * dim);
-    const panel = products.floats('panel', 8 * size + 32).byteOffset;
-    products.kernels.matMul(
-      ...([scores.byteOffset, 1, count, queries.byteOffset, dim, 1] as const),
-      ...([ofCandidates.byteOffset, count, size, dim, panel, 0] as const),
-    );
+    const ofQueries = executor.floats('of queries', size * dim);
+    executor.matMul('ab', scores, rows, ofQueries, size, count, dim);
+    const ofCandidates = executor.floats('of candidates', count * dim);
+    executor.matMul('aTb', scores, queries, ofCandidates, count, size, dim);
     ids.forEach((entity, c) => {
       this.#touched.touch(entity);
       this.#ofRows.set(ofCandidates.subarray(c * dim, (c + 1) * dim), entity * dim);

@@ -1,8 +1,8 @@
 /** Answers of EmbedKGQA: entities by their score, with what relation matching adds. */
 import { type BilinearTable, composeQuery } from '../../../src/embedding/bilinear.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import type { Kernels } from '../../../src/simd/kernels.js';
-import type { Arena } from '../../../src/simd/arena.js';
+import type { Kernels } from '../../../src/nn/simd/kernels.js';
+import type { Arena } from '../../../src/nn/simd/arena.js';
 import type { ReaderSettings } from '../settings.js';
 import { mostMatched, ShortestRelations } from './shortest-relations.js';
 

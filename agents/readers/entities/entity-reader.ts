@@ -3,8 +3,8 @@ import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import { type Subgraph, type Subgraphs, subgraphsOf } from '../../../src/kg/subgraphs.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import type { StoredTensors } from '../../../src/tensor/parameters.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import type { StoredTensors } from '../../../src/nn/parameters.js';
 import { noAnswer, type QuestionAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
 import { type Reader, type ReaderCourse, type ReaderStep, TrainState } from '../reader.js';
@@ -25,9 +25,9 @@ interface Lesson {
 
 export interface Computed {
   /** [rows, 1], of which those of candidates count. */
-  scores: Taped;
+  scores: HostTaped;
   /** Additional losses, one number each: sums over the questions. */
-  more?: readonly Taped[];
+  more?: readonly HostTaped[];
 }
 
 /** A network over the parameters that its tape knows. */
@@ -37,7 +37,7 @@ export interface EntityNetwork<Batch extends LaidQuestions> {
   /** Inputs from the graph. @param cut subgraph of each task */
   lay(tasks: readonly QuestionTask[], cut: readonly Subgraph[]): Batch;
   /** @param lesson in training */
-  compute(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, lesson?: Lesson): Computed;
+  compute(tape: SimdTape, tasks: readonly QuestionTask[], batch: Batch, lesson?: Lesson): Computed;
   /** Rows of entities, where it learns some. */
   table?: EntityTable;
   /** Trained in the first steps; then gives targets for this network's shares. */
@@ -47,9 +47,9 @@ export interface EntityNetwork<Batch extends LaidQuestions> {
 /** A network that is trained before another and never answers itself. */
 export interface Teacher<Batch extends LaidQuestions> {
   initialWeights: InitialWeights;
-  compute(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, lesson: Lesson): Computed;
+  compute(tape: SimdTape, tasks: readonly QuestionTask[], batch: Batch, lesson: Lesson): Computed;
   /** `Lesson.labels`: copies. */
-  labels(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, answers: Lesson['answers']): Float32Array[];
+  labels(tape: SimdTape, tasks: readonly QuestionTask[], batch: Batch, answers: Lesson['answers']): Float32Array[];
 }
 
 /** Entities that are computed at once: their arrays stay in the cache, and memory does not grow with the batch. */

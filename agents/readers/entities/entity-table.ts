@@ -2,9 +2,9 @@
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import { Diverged } from '../../../src/tensor/diverged.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { normalValues, storedFloats, type StoredTensors } from '../../../src/tensor/parameters.js';
+import { Diverged } from '../../../src/nn/diverged.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import { normalValues, storedFloats, type StoredTensors } from '../../../src/nn/parameters.js';
 import { moveRow } from '../../embeddings/bilinear-gradients.js';
 
 const name = 'entities';
@@ -29,7 +29,7 @@ export class EntityTable {
   }
 
   /** Rows of some entities on a tape: [entities, dim]. On its backward pass they are added up until `move` or `clear`. */
-  rows(tape: Tape, entities: Int32Array): Taped {
+  rows(tape: SimdTape, entities: Int32Array): HostTaped {
     const { dim } = this;
     const out = tape.buffer(entities.length * dim);
     entities.forEach((entity, i) => out.set(this.values.subarray(entity * dim, (entity + 1) * dim), i * dim));

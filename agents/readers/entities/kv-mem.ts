@@ -12,8 +12,8 @@ import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js
 import { distinctTexts } from '../../../src/encoder/state-encoder.js';
 import type { Subgraphs } from '../../../src/kg/subgraphs.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { normalValues } from '../../../src/tensor/parameters.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import { normalValues } from '../../../src/nn/parameters.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import { ScaledTexts } from '../../relation-walker/question-vectors.js';
@@ -22,7 +22,6 @@ import { entityReader, type EntityNetwork } from './entity-reader.js';
 import { EntityTable } from './entity-table.js';
 import { questionOfRows } from './laid-questions.js';
 import { addressed, memoryBatch, type MemoryBatch } from './memory.js';
-import { sums } from './reasoning.js';
 
 /** Its line of the registry. */
 export const kvMem: ReaderKind = {
@@ -57,12 +56,12 @@ function memoryNetwork(
   const table = new EntityTable(graph.numEntities, dim, of.deviation, rngOf('entities'));
 
   const wordsIn = (text: string) => wordsOf(text, maxWords);
-  const question = (tape: Tape, tasks: readonly QuestionTask[]): Taped => {
+  const question = (tape: SimdTape, tasks: readonly QuestionTask[]): HostTaped => {
     const bags = tasks.map((task) => wordsIn(maskedQuestion(task)));
     const rows = Int32Array.from(bags.flatMap((bag, q) => bag.map(() => q)));
     const { distinct, rows: tableRows } = distinctTexts(bags.flat());
     const weights = tape.constant(new Float32Array(rows.length).fill(1), 1);
-    return sums(tape, { weights, table: words.rows(tape, distinct), rows, tableRows }, tasks.length);
+    return tape.weightedSums(weights, words.rows(tape, distinct), rows, tableRows, tasks.length);
   };
 
   return {
@@ -81,7 +80,7 @@ function memoryNetwork(
       const tableRows = Int32Array.from(rows.keys());
       const slots = Int32Array.from({ length: tasks.length * numRelations }, (_, slot) => slot % numRelations);
       const questionOf = slots.map((_, slot) => Math.floor(slot / numRelations));
-      const read = (weights: Taped) => sums(tape, { weights, table: entities, rows, tableRows }, tasks.length);
+      const read = (weights: HostTaped) => tape.weightedSums(weights, entities, rows, tableRows, tasks.length);
       let query = tape.add(question(tape, tasks), read(tape.constant(batch.initialWeights, 1)));
       for (const name of hops) {
         const ofHead = tape.dots(entities, tableRows, query, rows);

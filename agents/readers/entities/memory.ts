@@ -1,5 +1,5 @@
 /** A memory of facts on the tape: keys are a head and a relation, values a tail. */
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
 import { nearestFacts, type Subgraph, type Subgraphs } from '../../../src/kg/subgraphs.js';
 import { type LaidQuestions, layQuestions, type Placed, topicsOf } from './laid-questions.js';
 
@@ -54,11 +54,11 @@ export function memoryBatch(
  * @returns [rows, 1], summing to 1 a question that has facts
  */
 export function addressed(
-  tape: Tape,
-  ofHead: Taped,
-  ofRelation: Taped,
+  tape: SimdTape,
+  ofHead: HostTaped,
+  ofRelation: HostTaped,
   { offsets, heads, slots, tails }: MemoryBatch,
-): Taped {
+): HostTaped {
   const shares = new Float64Array(heads.length);
   const out = tape.buffer(ofHead.rows).fill(0);
   for (let q = 0; q + 1 < offsets.length; q++) {

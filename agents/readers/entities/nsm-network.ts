@@ -12,11 +12,11 @@
  * @source He et al. 2021, arXiv:2101.03737, section 4
  */
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { uniformFanIn, xavierUniform } from '../../../src/tensor/parameters.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import { uniformFanIn, xavierUniform } from '../../../src/nn/parameters.js';
 import { denseStarts, type RngOf, type InitialWeights, type WordInput } from '../words/inputs.js';
 import type { EntityBatch } from './entity-batch.js';
-import { arrivals, nextStates, reachedShares, sigmoidOfSums } from './reasoning.js';
+import { arrivals, reachedShares } from './reasoning.js';
 
 export interface NsmShape {
   /** Relations of the subgraphs, the loop included. */
@@ -72,17 +72,17 @@ export function walkStarts({ hops, dim }: Pick<NsmShape, 'hops' | 'dim'>, rngOf:
 
 /** Instructions: [texts, dim] a step. */
 export function instructions(
-  tape: Tape,
+  tape: SimdTape,
   words: Pick<WordInput, 'read'>,
   texts: readonly string[],
   { hops, dim }: Pick<NsmShape, 'hops' | 'dim'>,
   dropout?: { rate: number; rng: Rng },
-): Taped[] {
+): HostTaped[] {
   const { states, ends, offsets } = words.read(tape, texts, dropout?.rng);
   const heard = tape.dense(states, 'word.state', dim);
   const question = tape.dropout(tape.dense(ends, 'question', dim), dropout?.rate ?? 0, dropout?.rng);
   const attention = tape.parameter('attention', dim);
-  const all: Taped[] = [];
+  const all: HostTaped[] = [];
   let last = tape.constant(new Float32Array(texts.length * dim), dim);
   for (let k = 0; k < hops; k++) {
     const asked = tape.dense(question, `instruction.${k}`, dim);
@@ -96,13 +96,13 @@ export function instructions(
 /** Result of a walk of shares. */
 export interface Walked {
   /** [rows, 1]: scores after the last step, of which those that are reached count. */
-  scores: Taped;
+  scores: HostTaped;
   /** [rows, 1] each: shares after every step but the last. */
-  shares: Taped[];
+  shares: HostTaped[];
   /** [rows, dim] after the last step. */
-  states: Taped;
+  states: HostTaped;
   /** [numRelations, dim] */
-  relation: Taped;
+  relation: HostTaped;
 }
 
 /**
@@ -112,8 +112,8 @@ export interface Walked {
  * @param after another walk, whose relations it has and whose states it begins with; default its own
  */
 export function reason(
-  tape: Tape,
-  asked: readonly Taped[],
+  tape: SimdTape,
+  asked: readonly HostTaped[],
   textOf: Int32Array,
   batch: EntityBatch,
   { numRelations, dim }: Pick<NsmShape, 'numRelations' | 'dim'>,
@@ -123,28 +123,24 @@ export function reason(
   // A row for each question and relation, as the runs number them.
   const relationOf = Int32Array.from({ length: textOf.length * numRelations }, (_, slot) => slot % numRelations);
   const questionOf = relationOf.map((_, slot) => textOf[Math.floor(slot / numRelations)]!);
-  const into = { rows: batch.rowOf };
+  const summed = (weights: HostTaped, table: HostTaped, tableRows: Int32Array) =>
+    tape.weightedSums(weights, table, batch.rowOf, tableRows, batch.entities.length);
   const fresh = () => {
     const tableRows = batch.slotOf.map((slot) => slot % numRelations);
     const table = tape.product(relation, tape.parameter('kind', dim));
-    return sigmoidOfSums(
-      tape,
-      { ...into, weights: tape.constant(batch.kinds, 1), table, tableRows },
-      batch.entities.length,
-    );
+    return tape.sigmoid(summed(tape.constant(batch.kinds, 1), table, tableRows));
   };
   let states = after?.states ?? fresh();
   let last = tape.constant(batch.initialWeights, 1);
   let scores = last;
-  const shares: Taped[] = [];
+  const shares: HostTaped[] = [];
   asked.forEach((instruction, k) => {
     const messages = tape.rows(tape.product(relation, tape.parameter(`message.${k}`, dim)), relationOf);
     const suited = tape.relu(tape.multiply(messages, tape.rows(instruction, questionOf)));
     // W_E [e ; ẽ] in two parts: the second is made of a question's few messages before they are added up.
     const table = tape.product(suited, tape.parameter(`arrival.${k}`, dim));
     const weights = arrivals(tape, last, batch);
-    const [weight, bias] = [tape.parameter(`state.${k}`, dim), tape.parameter(`state.${k}.bias`, dim)];
-    states = nextStates(tape, states, weight, bias, { ...into, weights, table, tableRows: batch.slotOf });
+    states = tape.relu(tape.add(tape.layer(states, `state.${k}`), summed(weights, table, batch.slotOf)));
     scores = tape.product(states, tape.parameter('share', 1));
     if (k + 1 < asked.length) shares.push((last = reachedShares(tape, scores, batch.bounds, batch.reached[k]!)));
   });

@@ -11,7 +11,7 @@
  */
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
 import type { RngOf, WordInput } from '../words/inputs.js';
 import { type EntityBatch, walkedBack } from './entity-batch.js';
 import type { Teacher } from './entity-reader.js';
@@ -24,7 +24,11 @@ const [backWeight, agreementWeight] = [0.1, 0.01];
 const prefix = 'back/';
 
 /** Instructions by step, [texts, dim], and the row of each question, int32 [questions]. */
-export type Asking = (tape: Tape, tasks: readonly QuestionTask[], rng?: Rng) => { asked: Taped[]; textOf: Int32Array };
+export type Asking = (
+  tape: SimdTape,
+  tasks: readonly QuestionTask[],
+  rng?: Rng,
+) => { asked: HostTaped[]; textOf: Int32Array };
 
 /** @param inverseOf of the subgraphs @param ask by the parameters of a network that begins with `nsmStarts` */
 export function nsmTeacher(
@@ -37,7 +41,7 @@ export function nsmTeacher(
 ): Teacher<EntityBatch> {
   const ownStarts = (own: RngOf) => (form === 'parallel' ? nsmStarts(words, shape, own) : walkStarts(shape, own));
   const walks = (
-    tape: Tape,
+    tape: SimdTape,
     tasks: readonly QuestionTask[],
     batch: EntityBatch,
     answers: readonly (readonly number[])[],

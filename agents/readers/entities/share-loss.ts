@@ -1,6 +1,6 @@
 /** Loss of entity shares against equal shares of the answers. */
-import { finiteLoss } from '../../../src/tensor/diverged.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import { finiteLoss } from '../../../src/nn/diverged.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
 import { softmaxOfReached } from './reasoning.js';
 
 /** Loss of some questions and its gradient by every score. */
@@ -50,7 +50,7 @@ interface LossWithGrads {
 }
 
 /** A loss that was computed of numbers of a tape, as one number on it. @throws Diverged for one that is not finite */
-export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: LossWithGrads): Taped {
+export function tapedLoss(tape: SimdTape, of: readonly HostTaped[], { loss, grads }: LossWithGrads): HostTaped {
   const out = tape.buffer(1);
   out[0] = finiteLoss(loss);
   return tape.taped(out, 1, ([upstream]) => {

@@ -5,9 +5,10 @@ import type { Tensor } from '../../../checkpoints/safetensors.js';
 import { distinctTexts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { bidirectionalStarts, type ReadBothWays, readBothWays } from '../../../src/tensor/bidirectional.js';
-import { type HostTensor, normalValues, uniformFanIn } from '../../../src/tensor/parameters.js';
+import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+import type { Dropping } from '../../../src/nn/tape.js';
+import { bidirectionalStarts, type ReadBothWays, readBothWays } from '../../../src/nn/bidirectional.js';
+import { type HostTensor, normalValues, uniformFanIn } from '../../../src/nn/parameters.js';
 import { scaleOfSamples, ScaledTexts, type VectorScale, vectorScale } from '../../relation-walker/question-vectors.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderSettings } from '../settings.js';
@@ -61,7 +62,7 @@ export interface WordInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   initialWeights(rngOf: RngOf): InitialWeights;
   /** States of all words, and of each text as a whole. @param dropout of words' vectors; of each text where there are several */
-  read(tape: Tape, texts: readonly string[], dropout?: Dropping): ReadBothWays & { offsets: Int32Array };
+  read(tape: SimdTape, texts: readonly string[], dropout?: Dropping): ReadBothWays & { offsets: Int32Array };
 }
 
 /** Words of train, and with `words=frozen` the scale of their vectors. Every word counts once. */
@@ -141,7 +142,7 @@ interface QuestionInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   initialWeights(rngOf: RngOf): InitialWeights;
   /** [texts, dim] */
-  read(tape: Tape, texts: readonly string[], dropout?: Dropping): Taped;
+  read(tape: SimdTape, texts: readonly string[], dropout?: Dropping): HostTaped;
 }
 
 /** The basis of what `reader.reads` says. */
@@ -175,7 +176,7 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
 interface WordVectors {
   prepare(words: readonly string[], signal?: AbortSignal): Promise<void>;
   initialWeights(rngOf: RngOf): InitialWeights;
-  rows(tape: Tape, words: readonly string[]): Taped;
+  rows(tape: SimdTape, words: readonly string[]): HostTaped;
 }
 
 /** Frozen vectors, projected. */

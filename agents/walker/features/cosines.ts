@@ -1,7 +1,7 @@
 /** Cosines of a dialogue's texts with names, each computed once a dialogue. */
-import { Arena } from '../../../src/simd/arena.js';
+import { Arena } from '../../../src/nn/simd/arena.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { kernelsRun, openKernels } from '../../../src/simd/kernels.js';
+import { kernelsRun, openKernels } from '../../../src/nn/simd/kernels.js';
 
 /** Larger tables are not copied to where kernels reach them: memory counts more then. */
 const mostBytes = 2 ** 28;

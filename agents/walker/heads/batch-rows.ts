@@ -1,23 +1,19 @@
 /** Deduplication of rows and ids of a batch. */
 
-/** Rows that differ from the one before: the states of a task share theirs. @param into room that they are copied to */
-export function distinctRows(
-  rows: Float32Array,
-  width: number,
-  into: (length: number) => Float32Array,
-): { texts: number; textOf: Int32Array } {
-  const textOf = new Int32Array(rows.length / width);
+/** Rows that differ from the one before, as the states of a task share theirs, and which of them each row is. */
+export function distinctRows(rows: Float32Array, width: number): { rows: Float32Array; rowOf: Int32Array } {
+  const rowOf = new Int32Array(rows.length / width);
   const begins: number[] = [];
-  for (let row = 0; row < textOf.length; row++) {
+  for (let row = 0; row < rowOf.length; row++) {
     const at = row * width;
     let j = row === 0 ? width : 0;
     while (j < width && rows[at + j] === rows[at - width + j]) j++;
     if (row === 0 || j < width) begins.push(at);
-    textOf[row] = begins.length - 1;
+    rowOf[row] = begins.length - 1;
   }
-  const copy = into(begins.length * width);
-  begins.forEach((at, i) => copy.set(rows.subarray(at, at + width), i * width));
-  return { texts: begins.length, textOf };
+  const distinct = new Float32Array(begins.length * width);
+  begins.forEach((at, i) => distinct.set(rows.subarray(at, at + width), i * width));
+  return { rows: distinct, rowOf };
 }
 
 /** Distinct ids of lists by first appearance, and the lists by places among them. */

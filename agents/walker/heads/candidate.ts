@@ -5,91 +5,63 @@
  *   x = trunk([text ; E[start] ; E[current] ; R[last] ; R[previous path] ; scalars])
  *   logit(r, t) = (Gt·x · E[t] + Gr·x · R[r]) / √d + w·relu(W2·relu(As·x + Ar·R[r] + At·E[t] + Af·f)) + v·f
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { columns, gatherRows, gatherSum, matMul, matMulConst, relu } from '../../../src/tensor/ops.js';
-import { pairDot } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
-import { type HeadShape } from './head.js';
-import { type EmbeddedNetwork, type Layers, pickRelations } from './network.js';
-
-type Tensor1D = tfTypes.Tensor1D;
-type Tensor2D = tfTypes.Tensor2D;
+import type { HeadShape } from './head.js';
+import type { EmbeddedNetwork, Starts } from './network.js';
 
 export function candidateNetwork(
-  tf: Tf,
   { width, embeddingDim: d, hidden }: WalkerSettings,
   { numScalars, numEdgeFeatures }: HeadShape,
-  layers: Layers,
+  starts: Starts,
 ): EmbeddedNetwork {
-  const { parameters, weight, dense } = layers;
-  for (const layer of candidateLayers({ width, embeddingDim: d, hidden }, { numScalars, numEdgeFeatures })) {
-    layers.add(...layer);
-  }
+  starts.add('trunk.1', width + 4 * d + numScalars, width, true);
+  starts.add('trunk.2', width, width, true);
+  starts.add('state.tail', width, d);
+  starts.add('state.relation', width, d);
+  starts.add('edge.state', width, hidden, true);
+  starts.add('edge.tail', d, hidden);
+  starts.add('edge.relation', d, hidden);
+  starts.add('edge.hidden', hidden, hidden, true);
+  starts.add('edge.out', hidden, 1);
   if (numEdgeFeatures > 0) {
-    parameters.add('edge.linear', [numEdgeFeatures, 1], new Float32Array(numEdgeFeatures));
+    starts.add('edge.features', numEdgeFeatures, hidden);
+    starts.set('edge.linear', [numEdgeFeatures, 1], new Float32Array(numEdgeFeatures));
   }
   return {
     readsFeatures: true,
     prepared: {
-      width: hidden,
-      entities: (rows) => matMul(tf, rows, weight('edge.tail')),
-      relations: (rows) => matMul(tf, rows, weight('edge.relation')),
+      entities: (tape, rows) => [tape.times(rows, 'edge.tail')],
+      relations: (tape, rows) => [tape.times(rows, 'edge.relation')],
     },
-    scores({ batch, text, local, dropped, ...rows }) {
-      const entities = columns(tf, rows.entities, 0, d);
-      const relations = columns(tf, rows.relations, 0, d);
-      const inputs = tf.concat(
+    localRelations: true,
+    scores({ tape, batch, text, entities, relations, local, dropped, ...rows }) {
+      const inputs = tape.concat([
+        text,
+        tape.rows(entities, local.start),
+        tape.rows(entities, local.current),
+        tape.rows(relations, batch.lastRelation),
+        tape.rows(relations, batch.previousPathRelation),
+        tape.constant(batch.scalars, numScalars),
+      ]);
+      const first = dropped(tape.layer(dropped(inputs), 'trunk.1', 'relu'));
+      const state = dropped(tape.layer(first, 'trunk.2', 'relu'));
+      const features = numEdgeFeatures > 0 ? tape.constant(batch.edgeFeatures, numEdgeFeatures) : undefined;
+      const edges = tape.sumOfRows(
         [
-          text,
-          gatherRows(tf, entities, local.start),
-          gatherRows(tf, entities, local.current),
-          gatherRows(tf, relations, batch.lastRelation),
-          gatherRows(tf, relations, batch.previousPathRelation),
-          tf.tensor2d(batch.scalars, [batch.numStates, numScalars]),
+          [tape.layer(state, 'edge.state'), batch.stateOf],
+          [rows.relationTerms[0]!, batch.relations],
+          [rows.entityTerms[0]!, local.tails],
         ],
-        1,
+        { base: features && [features, tape.parameter('edge.features')], act: 'relu' },
       );
-      const first = dropped(relu(tf, dense(dropped(inputs), 'trunk.1')));
-      const state = dropped(relu(tf, dense(first, 'trunk.2')));
-
-      const toTail = matMul(tf, state, weight('state.tail'));
-      const toRelation = matMul(tf, matMul(tf, state, weight('state.relation')), tf.transpose(relations));
-      const dots = tf.mul(
-        tf.add(pairDot(tf, toTail, entities, batch.stateOf, local.tails), pickRelations(tf, toRelation, batch)),
-        1 / Math.sqrt(d),
-      );
-
-      const sums = gatherSum(
-        tf,
-        [dense(state, 'edge.state'), columns(tf, rows.relations, d, hidden), columns(tf, rows.entities, d, hidden)],
-        [batch.stateOf, batch.relations, local.tails],
-      );
-      const features =
-        numEdgeFeatures > 0 ? tf.tensor2d(batch.edgeFeatures, [batch.tails.length, numEdgeFeatures]) : undefined;
-      const mixed = features ? (tf.add(sums, matMulConst(tf, features, weight('edge.features'))) as Tensor2D) : sums;
-      const second = relu(tf, dense(relu(tf, mixed), 'edge.hidden'));
-      const byMlp = tf.reshape(matMul(tf, second, weight('edge.out')), [-1]);
-      const byFeatures = features ? tf.reshape(matMulConst(tf, features, weight('edge.linear')), [-1]) : undefined;
-      const logits = tf.add(dots, byMlp);
-      return (byFeatures ? tf.add(logits, byFeatures) : logits) as Tensor1D;
+      const scale = 1 / Math.sqrt(d);
+      const terms = [
+        tape.dots(tape.times(state, 'state.tail'), batch.stateOf, entities, local.tails, scale),
+        tape.dots(tape.times(state, 'state.relation'), batch.stateOf, relations, batch.relations, scale),
+        tape.times(tape.layer(edges, 'edge.hidden', 'relu'), 'edge.out'),
+        ...(features ? [tape.times(features, 'edge.linear')] : []),
+      ];
+      return terms.reduce((sum, term) => tape.add(sum, term));
     },
   };
 }
-
-/** Layers over embedded rows: name, inputs, outputs, true with a bias. */
-export const candidateLayers = (
-  { width, embeddingDim: d, hidden }: Pick<WalkerSettings, 'width' | 'embeddingDim' | 'hidden'>,
-  { numScalars, numEdgeFeatures }: Pick<HeadShape, 'numScalars' | 'numEdgeFeatures'>,
-): (readonly [name: string, rows: number, columns: number, biased?: boolean])[] => [
-  ['trunk.1', width + 4 * d + numScalars, width, true],
-  ['trunk.2', width, width, true],
-  ['state.tail', width, d],
-  ['state.relation', width, d],
-  ['edge.state', width, hidden, true],
-  ['edge.tail', d, hidden],
-  ['edge.relation', d, hidden],
-  ['edge.hidden', hidden, hidden, true],
-  ['edge.out', hidden, 1],
-  ...(numEdgeFeatures > 0 ? [['edge.features', numEdgeFeatures, hidden] as const] : []),
-];

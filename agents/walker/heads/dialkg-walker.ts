@@ -14,105 +14,95 @@
  *
  * @source Moon, Shah, Kumar and Subba 2019 (OpenDialKG), section 4
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { columns, gatherRows, matMul } from '../../../src/tensor/ops.js';
-import { pairDot } from '../../../src/tensor/table-dots.js';
+import type { Tape, Taped } from '../../../src/nn/tape.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch } from './head.js';
-import {
-  type EmbeddedNetwork,
-  goldTails,
-  type Layers,
-  marginLoss,
-  pickRelations,
-  rowsOfHop,
-  type Scene,
-} from './network.js';
-
-type Tensor2D = tfTypes.Tensor2D;
+import { type EmbeddedNetwork, goldTails, marginLoss, rowsOfHop, type Scene, type Starts } from './network.js';
 
 export function dialkgNetwork(
-  tf: Tf,
   { width, embeddingDim: d, zeroShot }: WalkerSettings,
   { horizon, numRelations }: HeadShape,
-  layers: Layers,
+  starts: Starts,
 ): EmbeddedNetwork {
   // Staying is a separate relation.
   const mixed = numRelations + 1;
-  layers.add('dialkg.context', width + d, d, true);
-  layers.add('dialkg.mix.context', d, mixed);
-  layers.add('dialkg.mix.state', d, mixed);
-  layers.add('dialkg.in.state', d, 1);
-  layers.add('dialkg.in.memory', d, 1);
-  layers.add('dialkg.memory.input', d, d);
-  layers.add('dialkg.memory.state', d, d);
-  layers.add('dialkg.out.input', d, 1);
-  layers.add('dialkg.out.state', d, 1);
-  layers.add('dialkg.out.memory', d, 1);
-  if (zeroShot > 0) layers.add('dialkg.zero-shot', d, d);
-  const by = (rows: Tensor2D, name: string) => matMul(tf, rows, layers.weight(`dialkg.${name}`));
-  const sigmoidOf = (...terms: Tensor2D[]) => tf.sigmoid(terms.reduce((sum, term) => tf.add(sum, term)));
+  starts.add('dialkg.context', width + d, d, true);
+  starts.add('dialkg.mix.context', d, mixed);
+  starts.add('dialkg.mix.state', d, mixed);
+  starts.add('dialkg.in.state', d, 1);
+  starts.add('dialkg.in.memory', d, 1);
+  starts.add('dialkg.memory.input', d, d);
+  starts.add('dialkg.memory.state', d, d);
+  starts.add('dialkg.out.input', d, 1);
+  starts.add('dialkg.out.state', d, 1);
+  starts.add('dialkg.out.memory', d, 1);
+  if (zeroShot > 0) starts.add('dialkg.zero-shot', d, d);
+  const by = (tape: Tape, rows: Taped, name: string) => tape.times(rows, `dialkg.${name}`);
 
-  const walk = (context: Tensor2D, all: Tensor2D) => {
-    const hops: { state: Tensor2D; relation: Tensor2D }[] = [];
-    const wanted = by(context, 'mix.context');
-    let state: Tensor2D = tf.zeros([context.shape[0], d]);
+  const walk = (tape: Tape, context: Taped, all: Taped) => {
+    const sum = (...parts: (readonly [rows: Taped, name: string])[]) =>
+      parts.map(([rows, name]) => by(tape, rows, name)).reduce((terms, term) => tape.add(terms, term));
+    const hops: { state: Taped; relation: Taped }[] = [];
+    const wanted = by(tape, context, 'mix.context');
+    let state = tape.zeros(context.rows, d);
     let memory = state;
     for (let hop = 0; hop < horizon; hop++) {
-      const relation = matMul(tf, sigmoidOf(wanted, by(state, 'mix.state')), all);
-      const input = tf.add(state, relation) as Tensor2D;
-      const taken = sigmoidOf(by(state, 'in.state'), by(memory, 'in.memory'));
-      const next = tf.tanh(tf.add(by(input, 'memory.input'), by(state, 'memory.state')));
-      memory = tf.add(memory, tf.mul(taken, tf.sub(next, memory))) as Tensor2D;
-      const shown = sigmoidOf(by(input, 'out.input'), by(state, 'out.state'), by(memory, 'out.memory'));
-      state = tf.mul(shown, tf.tanh(memory)) as Tensor2D;
+      const relation = tape.product(tape.sigmoid(tape.add(wanted, by(tape, state, 'mix.state'))), all);
+      const input = tape.add(state, relation);
+      const taken = tape.sigmoid(sum([state, 'in.state'], [memory, 'in.memory']));
+      const next = tape.tanh(sum([input, 'memory.input'], [state, 'memory.state']));
+      memory = tape.add(memory, scaledRows(tape, tape.add(next, memory, -1), taken));
+      const shown = tape.sigmoid(sum([input, 'out.input'], [state, 'out.state'], [memory, 'out.memory']));
+      state = scaledRows(tape, tape.tanh(memory), shown);
       hops.push({ state, relation });
     }
     return hops;
   };
 
-  const aimsOf = ({ batch, text, entities, relations, local, dropped }: Scene) => {
-    const start = gatherRows(tf, entities, local.start);
-    const context = layers.dense(dropped(tf.concat([text, start], 1)), 'dialkg.context');
-    const hops = walk(context, columns(tf, tf.slice(relations, [0, 0], [mixed, -1]), 0, d));
-    const at = (part: 'state' | 'relation') => {
-      const rows = hops.map((hop) => hop[part]);
-      return rowsOfHop(tf, rows, batch);
-    };
+  const aimsOf = ({ tape, batch, text, entities, relations, local, dropped }: Scene) => {
+    const start = tape.rows(entities, local.start);
+    const context = tape.layer(dropped(tape.concat([text, start])), 'dialkg.context');
+    const hops = walk(tape, context, tape.slice(relations, 0, mixed));
+    const at = (part: 'state' | 'relation') =>
+      rowsOfHop(
+        tape,
+        hops.map((hop) => hop[part]),
+        batch,
+      );
     return { context, state: at('state'), relation: at('relation') };
   };
 
   return {
     scores(scene) {
-      const { batch, entities, relations, local } = scene;
+      const { tape, batch, entities, relations, local } = scene;
       const { context, state, relation } = aimsOf(scene);
-      const towards = zeroShot > 0 ? tf.add(state, endsOf(context, batch)) : state;
-      return tf.add(
-        pairDot(tf, towards as Tensor2D, entities, batch.stateOf, local.tails),
-        pickRelations(tf, matMul(tf, relation, tf.transpose(relations)), batch),
+      const ends = zeroShot > 0 && scaledRows(tape, by(tape, context, 'zero-shot'), lastSteps(tape, batch, zeroShot));
+      return tape.add(
+        tape.dots(ends ? tape.add(state, ends) : state, batch.stateOf, entities, local.tails),
+        tape.dots(relation, batch.stateOf, relations, batch.relations),
       );
     },
     margins(scene, aims) {
-      const { batch, entities, relations, local } = scene;
+      const { tape, batch, entities, relations, local } = scene;
       const { context, state, relation } = aimsOf(scene);
       const tails = goldTails(scene, aims);
       const walked = aims.golds.map((i) => batch.relations[i]!);
-      const towards = (rows: Tensor2D) => marginLoss(tf, rows, entities, tails, local.others);
-      const losses = tf.add(towards(state), marginLoss(tf, relation, relations, walked, aims.relations));
-      if (zeroShot === 0) return losses as tfTypes.Tensor1D;
-      return tf.add(losses, tf.mul(towards(by(context, 'zero-shot')), lastSteps(batch, 1)));
+      const towards = (rows: Taped) => marginLoss(tape, rows, entities, tails, local.others);
+      const losses = tape.add(towards(state), marginLoss(tape, relation, relations, walked, aims.relations));
+      if (zeroShot === 0) return losses;
+      return tape.add(losses, tape.multiply(towards(by(tape, context, 'zero-shot')), lastSteps(tape, batch, 1)));
     },
   };
 
-  /** λ F x in states before their last step, zeros in others. */
-  function endsOf(context: Tensor2D, batch: StateBatch): Tensor2D {
-    return tf.mul(by(context, 'zero-shot'), tf.expandDims(lastSteps(batch, zeroShot), 1)) as Tensor2D;
-  }
-
-  /** float32 [S]: the value in states before their last step, else 0. */
-  function lastSteps(batch: StateBatch, value: number): tfTypes.Tensor1D {
+  /** [S, 1]: the value in states before their last step, else 0. */
+  function lastSteps(tape: Tape, batch: StateBatch, value: number): Taped {
     const last = (_: unknown, s: number) => (hopOf(batch, s) === horizon - 1 ? value : 0);
-    return tf.tensor1d(Float32Array.from({ length: batch.numStates }, last));
+    return tape.constant(Float32Array.from({ length: batch.numStates }, last), 1);
   }
+}
+
+/** Each row times its number in `by`, [rows, 1]. */
+function scaledRows(tape: Tape, rows: Taped, by: Taped): Taped {
+  const each = Int32Array.from({ length: rows.rows }, (_, i) => i);
+  return tape.weightedSums(by, rows, each, each, rows.rows);
 }

@@ -10,34 +10,29 @@
  * mass of one with a single tail.
  * @source Tuan et al. 2022 (DiffKG), Findings of ACL; Pascalson/DiffKG-Dialog
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Tf } from '../../../src/tensor/backend.js';
 import type { WalkerSettings } from '../settings.js';
 import { logFanOut } from '../features/edge-features.js';
 import { type HeadShape, hopOf } from './head.js';
-import { elements, type EmbeddedNetwork, type Layers } from './network.js';
+import { elements, type EmbeddedNetwork, type Starts } from './network.js';
 
 export function diffKgNetwork(
-  tf: Tf,
   { width, fanOut }: WalkerSettings,
   { numRelations, horizon, rows }: HeadShape,
-  { add, dense }: Layers,
+  starts: Starts,
 ): EmbeddedNetwork {
   const choices = numRelations + 1;
   const fans = fanOut === 'ignored' ? undefined : logFanOut(rows);
-  add('hops', width, horizon * choices, true);
+  starts.add('hops', width, horizon * choices, true);
   return {
-    scores({ batch, text, dropped }) {
-      const ofHops = batch.stateOf.map(
-        (state, i) => (state * horizon + hopOf(batch, state)) * choices + batch.relations[i]!,
-      );
-      const logits = elements(tf, dense(dropped(text), 'hops'), ofHops);
-      if (!fans) return logits;
+    scores({ tape, batch, text, dropped }) {
       const { stateOf, current, actions, relations } = batch;
+      const ofHops = stateOf.map((state, i) => (state * horizon + hopOf(batch, state)) * choices + relations[i]!);
+      const logits = elements(tape, tape.layer(dropped(text), 'hops'), ofHops);
+      if (!fans) return logits;
       const ofActions = Float32Array.from(actions, (action, i) =>
         relations[i] === numRelations ? 0 : fans[rows.offsets[current[stateOf[i]!]!]! + action]!,
       );
-      return tf.sub(logits, tf.tensor1d(ofActions)) as tfTypes.Tensor1D;
+      return tape.add(logits, tape.constant(ofActions, 1), -1);
     },
   };
 }

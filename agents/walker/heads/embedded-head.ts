@@ -5,32 +5,18 @@
  *   E[e] = tanh(A · frozen(e) + a)         R[r] = B · frozen(r) + residual(r)
  *   text = relu(C · context + c), or x = what a word encoder makes, or relu(C · context + D · x + c)
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { joined } from '../../../src/tensor/categorical.js';
+import { joined } from '../../../src/nn/categorical.js';
+import type { Executor } from '../../../src/nn/executor.js';
+import { normalValues, Parameters } from '../../../src/nn/parameters.js';
+import { Tape, type Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
-import { normalValues } from '../../../src/tensor/parameters.js';
 import type { WalkerSettings } from '../settings.js';
-import { createWordEncoder } from '../words/word-encoder.js';
-import { hostRows, renumbering } from './batch-rows.js';
+import { wordEncoder } from '../words/word-encoder.js';
+import { distinctRows, renumbering } from './batch-rows.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 import { allInflowRows } from './inflow.js';
-import {
-  allEntities,
-  drawnAims,
-  type EmbeddedNetwork,
-  type Layers,
-  layersOf,
-  localEntities,
-  type MakeNetwork,
-  type Scene,
-} from './network.js';
-
-type Tensor = tfTypes.Tensor;
-type Tensor1D = tfTypes.Tensor1D;
-type Tensor2D = tfTypes.Tensor2D;
+import { allEntities, drawnAims, localEntities, type MakeNetwork, type Scene, Starts } from './network.js';
 
 /** Tables that a network reads; it has no weights for the others. */
 export interface Reads {
@@ -40,157 +26,169 @@ export interface Reads {
   relations?: boolean;
 }
 
+/** Frozen tables on an executor. */
+interface Frozen {
+  entities: Taped;
+  relations: Taped;
+}
+
+const none = new Int32Array(0);
+
 /** Builds a head around a network. @param seed what the weights start from @param reads what of the tables it reads */
 export function createEmbeddedHead(
-  tf: Tf,
+  executor: Executor,
   settings: WalkerSettings,
   shape: HeadShape,
   make: MakeNetwork,
   seed = 0,
   reads: Reads = {},
 ): WalkerHead {
-  const { embeddingDim: d } = settings;
-  const { entities: readsEntities = true, relations: readsRelations = true } = reads;
-  const { tables, numRelations } = shape;
-  const numEntities = tables.entities.length / tables.entityDim;
-  const layers = layersOf(tf, seed);
-  const { parameters } = layers;
-  const said = textOf(tf, settings, shape, layers, seed);
-  if (readsEntities) layers.add('entity', tables.entityDim, d, true);
-  if (readsRelations) {
-    layers.add('relation', tables.relationDim, d);
-    const residual = normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
-    parameters.add('relation.residual', [numRelations + 2, d], residual);
-  }
-  const network = make(tf, settings, shape, layers, seed);
-  const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
-  const localise = network.writes ? allEntities(numEntities) : localEntities(numEntities, network.others);
+  const { tables, numEntities, numRelations } = shape;
+  const starts = new Starts(seed);
+  const text = textOf(settings, shape, starts);
+  const embed = embeddings(settings, shape, starts, reads);
+  const network = make(settings, shape, starts);
+  const features = network.readsFeatures ? undefined : featureScores(settings, shape, starts);
+  const parameters = new Parameters(executor, starts.values);
+  const [training, tabulating, inferring] = [true, false, false].map((records) => new Tape(parameters, records)) as [
+    Tape,
+    Tape,
+    Tape,
+  ];
+  const frozen: Frozen = {
+    entities: { rows: numEntities, width: tables.entityDim, values: executor.hold(tables.entities) },
+    relations: {
+      rows: numRelations + 2,
+      width: tables.relationDim,
+      values: executor.hold(padRelations(tables.relations, tables.relationDim)),
+    },
+  };
   const { inflow, writes } = network;
+  const othersOf = (batch: StateBatch) => network.others?.(batch) ?? none;
+  const [localise, globally] = [localEntities(numEntities), allEntities(numEntities)];
   const renumberFlow = inflow && renumbering(numEntities);
-  const rows = embeddedRows(tf, d, shape, layers, network, reads);
-  let kept: { entities: Promise<Float32Array>; relations: Tensor2D } | undefined;
-
-  type Rows = Pick<Scene, 'entities' | 'relations' | 'local'>;
-  const sceneOf = (batch: StateBatch, rows: Rows, rng?: Rng, words = said.words?.(batch)): Scene => {
-    return { batch, text: said.text(batch, words), ...rows, dropped: dropping(tf, settings.dropout, rng) };
-  };
-  const scoreOf = (scene: Scene) => {
+  const renumberRelations = renumbering(numRelations + 2);
+  const outputs = (scene: Scene) => {
     const logits = network.scores(scene);
-    return features ? (tf.add(logits, features(scene.batch)) as Tensor1D) : logits;
+    return features ? scene.tape.add(logits, features(scene.tape, scene.batch)) : logits;
   };
-  const score = (batch: StateBatch, rows: Rows, rng?: Rng) => scoreOf(sceneOf(batch, rows, rng));
 
-  const heard = said.words && readOnce(tf, settings.width, said.words);
-  const infer = async (batch: StateBatch, words?: Float32Array, outputsOf: (scene: Scene) => Tensor = scoreOf) => {
-    if (!kept) {
-      const relations = tf.tidy(() => tf.keep(rows.relations()));
-      kept = { relations, entities: rows.allEntities(relations) };
+  type Rows = Pick<Scene, 'entities' | 'relations' | 'entityTerms' | 'relationTerms'>;
+  const rowsOf = (tape: Tape, frozenEntities: Taped, frozenRelations: Taped, ids?: Int32Array): Rows => {
+    const entities = embed.entities(tape, frozenEntities);
+    const relations = embed.relations(tape, frozenRelations, ids);
+    const entityTerms = network.prepared?.entities(tape, entities) ?? [];
+    return { entities, relations, entityTerms, relationTerms: network.prepared?.relations(tape, relations) ?? [] };
+  };
+  const sceneOf = (
+    tape: Tape,
+    batch: StateBatch,
+    rows: Rows & Pick<Scene, 'local'>,
+    { rng, words }: { rng?: Rng | undefined; words?: Taped | undefined } = {},
+  ): Scene => ({
+    ...{ tape, batch, ...rows },
+    text: text.states(tape, batch, words ?? text.words?.(tape, batch)),
+    dropped: (x) => tape.dropout(x, settings.dropout, rng),
+  });
+  const trained = (batch: StateBatch, rng: Rng | undefined, others: Int32Array): Scene => {
+    training.begin();
+    const tape = training;
+    const local = writes ? globally(batch, others) : localise(batch, others);
+    if (inflow) {
+      const into = inflow.edgesInto(local.ids, rng);
+      const { ids, indices } = renumberFlow!(local.ids, into.heads);
+      const rows = rowsOf(tape, tape.rows(frozen.entities, ids), frozen.relations);
+      const entityTerms = inflow.rows(tape, rows, { ...into, heads: indices[1]! });
+      return sceneOf(tape, batch, { ...rows, entityTerms, local }, { rng });
     }
-    const { relations } = kept;
-    const all = await kept.entities;
-    const { width } = rows;
-    return readTensor(tf, () => {
-      const local = localise(batch);
-      const entities = tf.tensor2d(hostRows(all, width, local.ids), [local.ids.length, width]);
-      const read = words && tf.tensor2d(words, [words.length / settings.width, settings.width]);
-      return outputsOf(sceneOf(batch, { entities, relations, local }, undefined, read));
-    });
+    const entities = tape.rows(frozen.entities, local.ids);
+    if (!network.localRelations) {
+      return sceneOf(tape, batch, { ...rowsOf(tape, entities, frozen.relations), local }, { rng });
+    }
+    const { ids, indices } = renumberRelations(batch.lastRelation, batch.previousPathRelation, batch.relations);
+    const [lastRelation, previousPathRelation, relations] = indices as [Int32Array, Int32Array, Int32Array];
+    const rows = rowsOf(tape, entities, tape.rows(frozen.relations, ids), ids);
+    return sceneOf(tape, { ...batch, lastRelation, previousPathRelation, relations }, { ...rows, local }, { rng });
   };
-  const ranked = async (batch: StateBatch, outputsOf?: (scene: Scene) => Tensor) =>
-    infer(batch, await heard?.of(batch), outputsOf);
-  const weightsChanged = () => {
-    kept?.relations.dispose();
-    kept = undefined;
-    heard?.forget();
+
+  let kept: Promise<Rows> | undefined;
+  const tabulate = async (): Promise<Rows> => {
+    tabulating.begin();
+    const rows = rowsOf(tabulating, frozen.entities, frozen.relations);
+    return inflow
+      ? { ...rows, entityTerms: await allInflowRows(inflow, rows, { from: inferring, to: tabulating }) }
+      : rows;
   };
+  const infer = async (
+    batch: StateBatch,
+    words?: Float32Array,
+    made: (scene: Scene) => Taped = outputs,
+  ): Promise<Float32Array> => {
+    const rows = await (kept ??= tabulate());
+    inferring.begin();
+    const local = globally(batch, othersOf(batch));
+    const read = words && inferring.constant(words, settings.width);
+    return inferring.outputs([made(sceneOf(inferring, batch, { ...rows, local }, { words: read }))]).read();
+  };
+  const heard = text.words && readOnce(settings.width, inferring, text.words);
+  const ranked = async (batch: StateBatch, made?: (scene: Scene) => Taped) =>
+    infer(batch, await heard?.of(batch), made);
 
   return {
     parameters,
-    logits: (batch, dropout) => {
-      const local = localise(batch);
-      const relations = rows.relations();
-      if (!inflow) return score(batch, { entities: rows.entities(local.ids), relations, local }, dropout);
-      const into = inflow.edgesInto(local.ids, dropout);
-      const { ids, indices } = renumberFlow!(local.ids, into.heads);
-      const entities = inflow.rows(rows.entities(ids), relations, { ...into, heads: indices[1]! });
-      return score(batch, { entities, relations, local }, dropout);
-    },
+    logits: (batch, rng) => training.outputs([outputs(trained(batch, rng, othersOf(batch)))]),
     marginLosses:
       network.margins &&
-      ((batch, golds, drawing, dropout) => {
+      ((batch, golds, drawing, rng) => {
         const { entities, ...aims } = drawnAims(golds, shape, drawing);
-        const local = localise(batch, entities);
-        const own = { entities: rows.entities(local.ids), relations: rows.relations(), local };
-        return network.margins!(sceneOf(batch, own, dropout), aims);
+        return training.outputs([network.margins!(trained(batch, rng, entities), aims)]);
       }),
     infer: (batch) => infer(batch),
-    rank: said.words && ((batch) => ranked(batch)),
+    rank: heard && ((batch) => ranked(batch)),
     writer: writes && {
-      relations: (batch) => ranked(batch, writes.relations),
+      relations: (batch) => ranked(batch, (scene) => writes.relations(scene)),
       tails: (batch, pairs) => ranked(batch, (scene) => writes.tails(scene, pairs)),
     },
-    weightsChanged,
-    dispose: () => {
-      weightsChanged();
-      rows.dispose();
-      parameters.dispose();
+    weightsChanged: () => {
+      kept = undefined;
+      heard?.forget();
     },
+    dispose: () => parameters.dispose(),
   };
 }
 
-/** Rows of the tables, embedded; those of no width or zeros that the network does not read. */
-function embeddedRows(
-  tf: Tf,
-  d: number,
-  { tables, numRelations }: HeadShape,
-  { weight }: Layers,
-  { prepared, inflow }: EmbeddedNetwork,
-  { entities: readsEntities = true, relations: readsRelations = true }: Reads,
-) {
-  const { entityDim, relationDim } = tables;
-  const ownWidth = readsEntities ? d + (prepared?.width ?? 0) : 0;
-  const texts = tf.keep(tf.tensor2d(padRelations(tables.relations, relationDim), [numRelations + 2, relationDim]));
-  const withPrepared = (embedded: Tensor2D, by: ((rows: Tensor2D) => Tensor2D) | undefined) =>
-    by ? (tf.concat([embedded, by(embedded)], 1) as Tensor2D) : embedded;
-  const entities = (statics: Float32Array, count: number) => {
-    if (!readsEntities) return tf.zeros<tfTypes.Rank.R2>([count, 0]);
-    const product = matMulConst(tf, tf.tensor2d(statics, [count, entityDim]), weight('entity'));
-    return withPrepared(tf.tanh(tf.add(product, weight('entity.bias'))) as Tensor2D, prepared?.entities);
-  };
+/** Adds the initial weights of the tables' embeddings. */
+function embeddings({ embeddingDim: d }: WalkerSettings, shape: HeadShape, starts: Starts, reads: Reads) {
+  const { entities: readsEntities = true, relations: readsRelations = true } = reads;
+  const { tables, numRelations } = shape;
+  if (readsEntities) starts.add('entity', tables.entityDim, d, true);
+  if (readsRelations) {
+    starts.add('relation', tables.relationDim, d);
+    const residual = normalValues(Rng.named(starts.seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
+    starts.set('relation.residual', [numRelations + 2, d], residual);
+  }
   return {
-    width: inflow?.width ?? ownWidth,
-    entities: (ids: Int32Array) => entities(hostRows(tables.entities, entityDim, ids), ids.length),
-    relations: () => {
-      if (!readsRelations) return tf.zeros<tfTypes.Rank.R2>([numRelations + 2, d]);
-      const embedded = tf.add(matMulConst(tf, texts, weight('relation')), weight('relation.residual')) as Tensor2D;
-      return withPrepared(embedded, prepared?.relations);
+    entities: (tape: Tape, rows: Taped): Taped =>
+      readsEntities ? tape.layer(rows, 'entity', 'tanh') : tape.zeros(rows.rows, 0),
+    /** @param ids of the rows; default all relations */
+    relations: (tape: Tape, rows: Taped, ids?: Int32Array): Taped => {
+      if (!readsRelations) return tape.zeros(rows.rows, d);
+      const residual = tape.parameter('relation.residual');
+      return tape.add(tape.times(rows, 'relation'), ids ? tape.rows(residual, ids) : residual);
     },
-    /** float32 [numEntities, width] */
-    async allEntities(relations: Tensor2D): Promise<Float32Array> {
-      if (ownWidth === 0) return new Float32Array(0);
-      const numEntities = tables.entities.length / entityDim;
-      const all = new Float32Array(numEntities * ownWidth);
-      const chunk = 16384;
-      for (let begin = 0; begin < numEntities; begin += chunk) {
-        const count = Math.min(chunk, numEntities - begin);
-        const statics = tables.entities.subarray(begin * entityDim, (begin + count) * entityDim);
-        all.set(await readTensor(tf, () => entities(statics, count)), begin * ownWidth);
-      }
-      return inflow ? allInflowRows(tf, inflow, { values: all, width: ownWidth }, relations) : all;
-    },
-    dispose: () => texts.dispose(),
   };
 }
 
 /** float32 [dialogues, width]: words of dialogues, read once a task until they are forgotten. */
-function readOnce(tf: Tf, width: number, words: (batch: StateBatch) => Tensor2D) {
+function readOnce(width: number, tape: Tape, words: (tape: Tape, batch: StateBatch) => Taped) {
   let heard = new WeakMap<WalkTask, Float32Array>();
   return {
     async of(batch: StateBatch): Promise<Float32Array> {
       const { tasks } = batch.words!;
       const known = heard;
       if (!tasks.every((task) => known.has(task))) {
-        const read = await readTensor(tf, () => words(batch));
+        tape.begin();
+        const read = await tape.outputs([words(tape, batch)]).read();
         tasks.forEach((task, i) => known.set(task, read.slice(i * width, (i + 1) * width)));
       }
       return joined(tasks.map((task) => known.get(task)!));
@@ -199,59 +197,44 @@ function readOnce(tf: Tf, width: number, words: (batch: StateBatch) => Tensor2D)
   };
 }
 
-/** Drops units by a generator, none without. */
-const dropping = (tf: Tf, rate: number, rng: Rng | undefined) => (rows: Tensor2D) => {
-  if (!rng || rate === 0) return rows;
-  const keep = 1 - rate;
-  const mask = new Float32Array(rows.size);
-  for (let i = 0; i < mask.length; i++) mask[i] = rng.uniform() < keep ? 1 / keep : 0;
-  return tf.mul(rows, tf.tensor2d(mask, rows.shape)) as Tensor2D;
-};
-
 interface Said {
-  /** Encoding of its words: float32 [dialogues, width]; absent where none are read. */
-  words?: (batch: StateBatch) => Tensor2D;
-  /** float32 [S, width]. @param words what `words` makes of the batch */
-  text: (batch: StateBatch, words?: Tensor2D) => Tensor2D;
+  /** Encoding of its words: [dialogues, width]; absent where none are read. */
+  words?: ((tape: Tape, batch: StateBatch) => Taped) | undefined;
+  /** [S, width] @param words what `words` makes of the batch */
+  states: (tape: Tape, batch: StateBatch, words?: Taped) => Taped;
 }
 
-function textOf(
-  tf: Tf,
-  { text, width }: WalkerSettings,
-  { contextDim, numWords, tables }: HeadShape,
-  layers: Layers,
-  seed: number,
-): Said {
+function textOf({ text, width }: WalkerSettings, shape: HeadShape, starts: Starts): Said {
+  const { contextDim, numWords, tables } = shape;
   const frozen = text !== 'words';
-  if (frozen) layers.add('context', contextDim, width, true);
-  const encoder =
-    text === 'frozen' ? undefined : createWordEncoder(tf, layers, { numWords, starts: tables, width, seed });
-  if (frozen && encoder) layers.add('context.words', width, width);
+  if (frozen) starts.add('context', contextDim, width, true);
+  const words = text === 'frozen' ? undefined : wordEncoder(starts, { numWords, tables, width });
+  if (frozen && words) starts.add('context.words', width, width);
   return {
-    words: encoder,
-    text(batch, byDialogue) {
-      const words = byDialogue && gatherRows(tf, byDialogue, batch.words!.dialogueOf);
-      if (!frozen) return words!;
-      const context = tf.tensor2d(batch.context, [batch.numStates, contextDim]);
-      const byVectors = tf.add(matMulConst(tf, context, layers.weight('context')), layers.weight('context.bias'));
-      const byWords = words && matMul(tf, words, layers.weight('context.words'));
-      return relu(tf, (byWords ? tf.add(byVectors, byWords) : byVectors) as Tensor2D);
+    words,
+    states(tape, batch, byDialogue) {
+      const said = byDialogue && tape.rows(byDialogue, batch.words!.dialogueOf);
+      if (!frozen) return said!;
+      // States of one dialogue share its text.
+      const { rows, rowOf } = distinctRows(batch.context, contextDim);
+      const context = tape.constant(rows, contextDim);
+      if (!said) return tape.rows(tape.layer(context, 'context', 'relu'), rowOf);
+      const byVectors = tape.rows(tape.layer(context, 'context'), rowOf);
+      return tape.relu(tape.add(byVectors, tape.times(said, 'context.words')));
     },
   };
 }
 
 /** Term of edge features in each logit: w · relu(W f + b) + v · f. Absent where none are read. */
-function featureScores(tf: Tf, { hidden }: WalkerSettings, { numEdgeFeatures }: HeadShape, layers: Layers) {
+function featureScores({ hidden }: WalkerSettings, { numEdgeFeatures }: HeadShape, starts: Starts) {
   if (numEdgeFeatures === 0) return undefined;
-  const { parameters, weight } = layers;
-  layers.add('features.hidden', numEdgeFeatures, hidden, true);
-  layers.add('features.out', hidden, 1);
-  parameters.add('features.linear', [numEdgeFeatures, 1], new Float32Array(numEdgeFeatures));
-  return (batch: StateBatch) => {
-    const features = tf.tensor2d(batch.edgeFeatures, [batch.tails.length, numEdgeFeatures]);
-    const inner = tf.add(matMulConst(tf, features, weight('features.hidden')), weight('features.hidden.bias'));
-    const byLayer = matMul(tf, relu(tf, inner) as Tensor2D, weight('features.out'));
-    return tf.reshape(tf.add(byLayer, matMulConst(tf, features, weight('features.linear'))), [-1]) as Tensor1D;
+  starts.add('features.hidden', numEdgeFeatures, hidden, true);
+  starts.add('features.out', hidden, 1);
+  starts.set('features.linear', [numEdgeFeatures, 1], new Float32Array(numEdgeFeatures));
+  return (tape: Tape, batch: StateBatch) => {
+    const features = tape.constant(batch.edgeFeatures, numEdgeFeatures);
+    const byLayer = tape.times(tape.layer(features, 'features.hidden', 'relu'), 'features.out');
+    return tape.add(byLayer, tape.times(features, 'features.linear'));
   };
 }
 

@@ -1,38 +1,29 @@
 /** The interface of the networks that score legal actions: states as flat arrays, side by side, and what is made of them. */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import { roundedToBfloat16, type TensorOutputs } from '../../../src/tensor/ops.js';
-import type { ParameterSet } from '../../../src/tensor/parameters.js';
-import type { Outputs, TrainedParameters } from '../../../src/tensor/trainable.js';
+import { roundedToBfloat16 } from '../../../src/nn/bfloat16.js';
+import type { Parameters } from '../../../src/nn/parameters.js';
+import type { Outputs } from '../../../src/nn/tape.js';
 import type { SaidWords } from '../words/said-words.js';
 import type { WalkerSettings } from '../settings.js';
 
-/** A network that scores legal actions: over tensors, or on the host (`host-candidate.ts`). */
-export interface WalkerHead<
-  Parameters extends TrainedParameters = ParameterSet,
-  Logits extends Outputs = TensorOutputs<tfTypes.Tensor1D>,
-> {
+/** A network that scores legal actions. */
+export interface WalkerHead {
   readonly parameters: Parameters;
   readonly precision?: 'f32' | 'bf16';
   /** See `Actor.maxScoresPerBatch`. */
   readonly maxScoresPerBatch?: number;
-  /** float32 [N]: logits of every legal action, differentiable, owned by the caller. @param dropout absent: none */
-  logits(batch: StateBatch, dropout?: Rng): Logits;
+  /** float32 [N]: logits of every legal action. @param dropout absent: none */
+  logits(batch: StateBatch, dropout?: Rng): Outputs;
   /**
-   * The loss of each state by margins between the gold and what is drawn from the whole graph; differentiable. Of heads that
-   * aim at vectors.
+   * float32 [S]: the loss of each state by margins between the gold and what is drawn from the whole graph. Of heads that aim at vectors.
    * @param golds int32 [S]: place of each state's gold among the actions of the batch
    * @param drawing draws what is not gold
-   * @returns float32 [S], owned by the caller (or its tidy)
    */
-  marginLosses?(batch: StateBatch, golds: Int32Array, drawing: Rng, dropout?: Rng): Logits;
-  /** Logits on the host, reusing what depends on the weights alone until `weightsChanged` is called. */
+  marginLosses?(batch: StateBatch, golds: Int32Array, drawing: Rng, dropout?: Rng): Outputs;
+  /** The same without a gradient, reusing what depends on the weights alone until `weightsChanged` is called. */
   infer(batch: StateBatch): Promise<Float32Array>;
-  /**
-   * As `infer`, for ranking only: what is trained on must come from `infer`. Either on the host, in a little other digits, the
-   * same on every backend and at any batch size; or with what was said read once a task instead of in each batch.
-   */
+  /** Logits for ranking alone: what was said is read once a task instead of in each batch. Absent where both are one. */
   rank?(batch: StateBatch): Promise<Float32Array>;
   /** Present where walks may leave the graph: logits are log-probabilities then, among all that might have been chosen. */
   writer?: WalkWriter;
@@ -56,9 +47,6 @@ export interface WrittenRelations {
   /** int32 [pairs] */
   relations: Int32Array;
 }
-
-/** Head on any backend. */
-export type AnyHead = WalkerHead<TrainedParameters, Outputs>;
 
 /** Frozen vectors of entities and relations, one a row. */
 export interface FrozenTables {

@@ -10,148 +10,152 @@
  *
  * @source Ni et al. 2022 (HiTKG), AAAI; see docs/dialogue-walkers.md for what is known and what is not
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import { type AdjacencyRows, int32Lists } from '../../../src/kg/adjacency.js';
+import { normalValues } from '../../../src/nn/parameters.js';
+import type { Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { columns, gatherRows, gatherSum, matMul, matMulConst, relu } from '../../../src/tensor/ops.js';
-import { pairDot } from '../../../src/tensor/table-dots.js';
-import { normalValues } from '../../../src/tensor/parameters.js';
-import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch } from './head.js';
-import { elements, type EmbeddedNetwork, type Layers, perBatch, type Scene } from './network.js';
-import { createTransformer, type Tokens } from './transformer.js';
-
-type Tensor2D = tfTypes.Tensor2D;
+import { elements, type EmbeddedNetwork, perBatch, type Scene, type Starts } from './network.js';
+import { tokenPairs, transformer } from './transformer.js';
 
 export function hitkgNetwork(
-  tf: Tf,
   { width, embeddingDim: d, transformerLayers, transformerHeads: heads, text: read }: WalkerSettings,
   { contextDim, horizon, numRelations, rows }: HeadShape,
-  layers: Layers,
-  seed = 0,
+  starts: Starts,
 ): EmbeddedNetwork {
-  const { parameters, weight, dense } = layers;
   // The two halves of the text vector (last message, window) separately, in addition to all that is read.
   const halves = read === 'words' ? [] : (['last', 'window'] as const);
   const half = contextDim / 2;
-  const saidTokens = 1 + halves.length;
-  const perState = saidTokens + 1 + horizon;
+  const perState = 1 + halves.length + 1 + horizon;
   const vectors = (name: string, count: number) =>
-    parameters.add(name, [count, d], normalValues(Rng.named(seed, `walker/${name}`), 0.02, count * d));
-  layers.add('edge.tail', d, d);
-  layers.add('edge.relation', d, d, true);
-  layers.add('token.said', width, d);
-  for (const name of halves) layers.add(`token.${name}`, half, d);
-  layers.add('token.start', d, d);
-  layers.add('token.edge', d, d);
+    starts.set(name, [count, d], normalValues(Rng.named(starts.seed, `walker/${name}`), 0.02, count * d));
+  starts.add('edge.tail', d, d);
+  starts.add('edge.relation', d, d, true);
+  starts.add('token.said', width, d);
+  for (const name of halves) starts.add(`token.${name}`, half, d);
+  starts.add('token.start', d, d);
+  starts.add('token.edge', d, d);
   vectors('token.type', perState);
-  layers.add('walk.start', d, d);
-  layers.add('walk.edge', d, d);
+  starts.add('walk.start', d, d);
+  starts.add('walk.edge', d, d);
   vectors('walk.step', horizon);
-  const transformer = createTransformer(tf, layers, { dim: d, heads });
-  const encoders = Array.from({ length: transformerLayers }, (_, i) => transformer.encoder(`encoder.${i + 1}`));
-  const decoders = Array.from({ length: transformerLayers }, (_, i) => transformer.decoder(`decoder.${i + 1}`));
-  const [normTokens, normWalk] = [transformer.norm('encoder.norm'), transformer.norm('decoder.norm')];
-  layers.add('state.edge', d, d);
+  const layers = transformer(starts, { dim: d, heads });
+  const named = (kind: string) => Array.from({ length: transformerLayers }, (_, i) => `${kind}.${i + 1}`);
+  const [encoders, decoders] = [named('encoder'), named('decoder')];
+  [...encoders, ...decoders].forEach(layers.addLayer);
+  ['encoder.norm', 'decoder.norm'].forEach(layers.addNorm);
+  starts.add('state.edge', d, d);
   // One of no edge is there for walks that may stay where they start.
-  layers.add('length', d, horizon + 1, true);
+  starts.add('length', d, horizon + 1, true);
 
-  /** float32 [edges, d] of columns that `prepared` makes. */
-  const pairs = ({ entities, relations }: Scene, ofRelations: Int32Array, ofEntities: Int32Array) =>
-    relu(tf, gatherSum(tf, [columns(tf, relations, d, d), columns(tf, entities, d, d)], [ofRelations, ofEntities]));
+  /** m of edges: [edges, d]. */
+  const edgeVectors = ({ tape, relationTerms, entityTerms }: Scene, ofRelations: Int32Array, ofEntities: Int32Array) =>
+    tape.sumOfRows(
+      [
+        [relationTerms[0]!, ofRelations],
+        [entityTerms[0]!, ofEntities],
+      ],
+      { act: 'relu' },
+    );
 
   const encode = (scene: Scene, earlier: Int32Array): Tokens => {
-    const { batch, text, entities, local, dropped } = scene;
-    const { numStates, context, earlierRelations } = batch;
-    const part = (begin: number) => {
-      const values = new Float32Array(numStates * half);
-      for (let s = 0; s < numStates; s++) {
-        values.set(context.subarray(s * contextDim + begin, s * contextDim + begin + half), s * half);
-      }
-      return tf.tensor2d(values, [numStates, half]);
-    };
-    const edges = matMul(tf, pairs(scene, earlierRelations, earlier), weight('token.edge'));
-    const tokens = [
-      matMul(tf, text, weight('token.said')),
-      ...halves.map((name, i) => matMulConst(tf, part(i * half), weight(`token.${name}`))),
-      matMul(tf, gatherRows(tf, columns(tf, entities, 0, d), local.start), weight('token.start')),
-      tf.reshape(edges, [numStates, horizon * d]) as Tensor2D,
-    ];
-    const typed = tf.add(tf.reshape(tf.concat(tokens, 1), [numStates, perState, d]), weight('token.type'));
-    const there = new Float32Array(numStates * perState).fill(1);
-    earlierRelations.forEach((relation, i) => {
-      const index = Math.floor(i / horizon) * perState + saidTokens + 1 + (i % horizon);
-      if (relation > numRelations) there[index] = 0;
+    const { tape, batch, text, entities, local, dropped } = scene;
+    const { numStates, earlierRelations } = batch;
+    const vectors = tape.constant(batch.context, contextDim);
+    const edges = tape.times(edgeVectors(scene, earlierRelations, earlier), 'token.edge');
+    const all = tape.concat([
+      tape.times(text, 'token.said'),
+      ...halves.map((name, i) => tape.times(tape.columns(vectors, i * half, half), `token.${name}`)),
+      tape.times(tape.rows(entities, local.start), 'token.start'),
+      tape.reshape(edges, horizon * d),
+    ]);
+    const there = Int32Array.from({ length: numStates * perState }, (_, i) => i).filter((i) => {
+      const edge = (i % perState) - (perState - horizon);
+      return edge < 0 || earlierRelations[Math.floor(i / perState) * horizon + edge]! <= numRelations;
     });
-    let read: Tokens = { rows: dropped(tf.reshape(typed, [-1, d]) as Tensor2D), perState, there };
-    for (const layer of encoders) read = layer(read, dropped);
-    return { ...read, rows: normTokens(read.rows) };
+    const types = there.map((i) => i % perState);
+    const typed = tape.sumOfRows([
+      [tape.reshape(all, d), there],
+      [tape.parameter('token.type'), types],
+    ]);
+    const states = there.map((i) => Math.floor(i / perState));
+    const pairs = tokenPairs(states, states);
+    const read = encoders.reduce((rows, name) => layers.layer(name, scene, rows, pairs), dropped(typed));
+    const first = Int32Array.from(types.keys()).filter((i) => types[i] === 0);
+    return { rows: tape.layerNorm(read, 'encoder.norm'), states, first };
   };
 
-  const decode = (scene: Scene, tokens: Tokens) => {
-    const { batch, entities, local, dropped } = scene;
+  const decode = (scene: Scene, tokens: Tokens): Taped => {
+    const { tape, batch, entities, local, dropped } = scene;
     const { numStates, walkedRelations } = batch;
-    const start = matMul(tf, gatherRows(tf, columns(tf, entities, 0, d), local.start), weight('walk.start'));
-    const steps = gatherRows(tf, weight('walk.step'), hopsOf(batch));
-    let state = tf.add(start, steps) as Tensor2D;
+    const start = tape.times(tape.rows(entities, local.start), 'walk.start');
+    let state = tape.add(start, tape.rows(tape.parameter('walk.step'), hopsOf(batch)));
     if (horizon > 1) {
-      const edges = matMul(tf, pairs(scene, walkedRelations, local.walked), weight('walk.edge'));
+      const edges = tape.times(edgeVectors(scene, walkedRelations, local.walked), 'walk.edge');
       const taken = Float32Array.from(walkedRelations, (relation) => Number(relation <= numRelations));
-      const kept = tf.reshape(tf.mul(edges, tf.tensor2d(taken, [taken.length, 1])), [numStates, horizon - 1, d]);
-      state = tf.add(state, tf.sum(kept, 1)) as Tensor2D;
+      const each = Int32Array.from(walkedRelations.keys());
+      const states = each.map((i) => Math.floor(i / (horizon - 1)));
+      state = tape.add(state, tape.weightedSums(tape.constant(taken, 1), edges, states, each, numStates));
     }
-    state = dropped(state);
-    for (const layer of decoders) state = layer(state, tokens, dropped);
-    return normWalk(state);
+    const pairs = tokenPairs(
+      Int32Array.from({ length: numStates }, (_, s) => s),
+      tokens.states,
+    );
+    const read = decoders.reduce((rows, name) => layers.layer(name, scene, rows, pairs, tokens.rows), dropped(state));
+    return tape.layerNorm(read, 'decoder.norm');
   };
 
-  /** Log-probabilities of continuing and of ending here, of walks at least so long: float32 [S, 2]. */
-  const lengths = ({ batch }: Scene, { rows: tokens }: Tokens, mayStay: Uint8Array) => {
-    const first = Int32Array.from({ length: batch.numStates }, (_, s) => s * perState);
-    const chances = dense(gatherRows(tf, tokens, first), 'length');
+  /** Log-probabilities of continuing and of ending here, of walks at least so long: [S, 2]. */
+  const lengths = ({ tape, batch }: Scene, tokens: Tokens, mayStay: Uint8Array) => {
+    const chances = tape.layer(tape.rows(tokens.rows, tokens.first), 'length');
     const hops = hopsOf(batch);
-    const mask = (holds: (length: number, s: number) => boolean) =>
-      tf.tensor2d(
-        Float32Array.from({ length: hops.length * (horizon + 1) }, (_, i) =>
-          holds(i % (horizon + 1), Math.floor(i / (horizon + 1))) ? 0 : -1e9,
-        ),
-        [hops.length, horizon + 1],
+    const sum = (holds: (length: number, s: number) => boolean) => {
+      const mask = Float32Array.from({ length: hops.length * (horizon + 1) }, (_, i) =>
+        holds(i % (horizon + 1), Math.floor(i / (horizon + 1))) ? 0 : -1e9,
       );
-    const sum = (allowed: Tensor2D) => tf.logSumExp(tf.add(chances, allowed), 1, true);
-    const here = sum(mask((length, s) => length === hops[s]!));
-    const longer = sum(mask((length, s) => length > hops[s]!));
-    const all = sum(mask((length, s) => length > hops[s]! || (length === hops[s]! && mayStay[s] === 1)));
-    return tf.concat([tf.sub(longer, all), tf.sub(here, all)], 1) as Tensor2D;
+      return tape.logSumExp(tape.add(chances, tape.constant(mask, horizon + 1)));
+    };
+    const here = sum((length, s) => length === hops[s]!);
+    const longer = sum((length, s) => length > hops[s]!);
+    const all = sum((length, s) => length > hops[s]! || (length === hops[s]! && mayStay[s] === 1));
+    return tape.concat([tape.add(longer, all, -1), tape.add(here, all, -1)]);
   };
 
   const out = perBatch((batch) => outEdges(rows, batch));
 
   return {
     prepared: {
-      width: d,
-      entities: (vectors) => matMul(tf, vectors, weight('edge.tail')),
-      relations: (vectors) => dense(vectors, 'edge.relation'),
+      entities: (tape, rows) => [tape.times(rows, 'edge.tail')],
+      relations: (tape, rows) => [tape.layer(rows, 'edge.relation')],
     },
     others: (batch) => Int32Array.from([...out(batch).tails, ...batch.earlierTails]),
     scores(scene) {
-      const { batch, local } = scene;
+      const { tape, batch, local } = scene;
       const edges = out(batch);
       const count = edges.tails.length;
       const tokens = encode(scene, local.others.subarray(count));
-      const wanted = matMul(tf, decode(scene, tokens), weight('state.edge'));
-      const vectors = pairs(scene, edges.relations, local.others.subarray(0, count));
-      const each = Int32Array.from({ length: count }, (_, i) => i);
-      const dots = tf.mul(pairDot(tf, wanted, vectors, edges.stateOf, each), 1 / Math.sqrt(d));
-      const shares = segmentLogSoftmaxColumns(tf, tf.reshape(dots, [-1, 1]) as Tensor2D, edges.offsets);
+      const wanted = tape.times(decode(scene, tokens), 'state.edge');
+      const vectors = edgeVectors(scene, edges.relations, local.others.subarray(0, count));
+      const dots = tape.dots(wanted, edges.stateOf, vectors, Int32Array.from(edges.tails.keys()), 1 / Math.sqrt(d));
+      const shares = tape.segmentLogSoftmax(dots, edges.offsets);
       // The last row is staying's, which has no other edge.
       const rowOf = edges.placeOf.map((index) => (index < 0 ? count : index));
-      const byEdge = elements(tf, tf.concat([shares, tf.zeros([1, 1])], 0), rowOf);
+      const byEdge = tape.rows(tape.stack([shares, tape.zeros(1, 1)]), rowOf);
       const lengthOf = batch.stateOf.map((s, i) => 2 * s + Number(edges.placeOf[i]! < 0));
-      return tf.add(byEdge, elements(tf, lengths(scene, tokens, edges.mayStay), lengthOf));
+      return tape.add(byEdge, elements(tape, lengths(scene, tokens, edges.mayStay), lengthOf));
     },
   };
+}
+
+/** Tokens of states: what was said, the start, the edges of the previous path. */
+interface Tokens {
+  /** [tokens, d], those of a state side by side. */
+  rows: Taped;
+  /** int32 [tokens]: state of each. */
+  states: Int32Array;
+  /** int32 [S]: row of each state's first token. */
+  first: Int32Array;
 }
 
 const hopsOf = (batch: StateBatch) => Int32Array.from({ length: batch.numStates }, (_, s) => hopOf(batch, s));

@@ -1,12 +1,9 @@
 /** In-flow: rows of entities made of those of the entities that have edges into them, for a batch or for the whole graph in chunks. */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import { type AdjacencyRows, int32Lists, reversedRows } from '../../../src/kg/adjacency.js';
+import { joined } from '../../../src/nn/categorical.js';
+import type { Tape, Taped } from '../../../src/nn/tape.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { readTensor } from '../../../src/tensor/ops.js';
-import { hostRows, renumbering } from './batch-rows.js';
-
-type Tensor2D = tfTypes.Tensor2D;
+import { renumbering } from './batch-rows.js';
 
 /** Edges into some entities, those of each side by side. */
 interface InEdges {
@@ -18,18 +15,22 @@ interface InEdges {
   heads: Int32Array;
 }
 
+/** Products that a network prepares of entities and relations. */
+interface Terms {
+  entityTerms: readonly Taped[];
+  relationTerms: readonly Taped[];
+}
+
 /** Aggregation of the edges into an entity. */
 export interface Inflow {
-  width: number;
   /** @param rng draws a few of the edges while cloning; without it all are given */
   edgesInto(ids: Int32Array, rng?: Rng): InEdges;
   /**
-   * @param entities float32 [rows, any]: of the entities that edges lead into, in their order, and of others
-   * @param relations float32 [numRelations + 2, any]
-   * @param edges heads are places among `entities`
-   * @returns float32 [entities that edges lead into, width], differentiable
+   * @param terms first of the entities that edges lead into, in their order, then of others
+   * @param edges heads are places among the entities
+   * @returns terms of the entities that edges lead into, each [entities, any]
    */
-  rows(entities: Tensor2D, relations: Tensor2D, edges: InEdges): Tensor2D;
+  rows(tape: Tape, terms: Terms, edges: InEdges): Taped[];
 }
 
 /** Edges into entities, staying first: it keeps what an entity is itself. @param most edges drawn of an entity while cloning */
@@ -65,38 +66,38 @@ function drawn(begin: number, end: number, count: number, rng: Rng): Set<number>
   return chosen;
 }
 
-/** float32 [numEntities, inflow.width]: rows of all entities by all edges into them. @param edgesAtOnce bounds memory */
+/**
+ * Terms of all entities by all edges into them.
+ * @param terms of all entities, and of the relations
+ * @param tapes computes a chunk after the other on `from`; the results are constants of `to`
+ * @param edgesAtOnce bounds memory
+ */
 export async function allInflowRows(
-  tf: Tf,
   inflow: Inflow,
-  { values, width }: { values: Float32Array; width: number },
-  relations: Tensor2D,
+  { entityTerms, relationTerms }: Terms,
+  { from, to }: Record<'from' | 'to', Tape>,
   edgesAtOnce = 2 ** 15,
-): Promise<Float32Array> {
-  const numEntities = values.length / width;
-  const all = new Float32Array(numEntities * inflow.width);
+): Promise<Taped[]> {
+  const numEntities = entityTerms[0]!.rows;
   const renumber = renumbering(numEntities);
-  let held: number[] = [];
-  let count = 0;
-  const flush = async () => {
-    const entities = Int32Array.from(held);
-    const into = inflow.edgesInto(entities);
-    const { ids, indices } = renumber(entities, into.heads);
-    const made = await readTensor(tf, () =>
-      inflow.rows(tf.tensor2d(hostRows(values, width, ids), [ids.length, width]), relations, {
-        ...into,
-        heads: indices[1]!,
-      }),
-    );
-    all.set(made, entities[0]! * inflow.width);
-    [held, count] = [[], 0];
-  };
-  for (let entity = 0; entity < numEntities; entity++) {
-    const own = inflow.edgesInto(Int32Array.of(entity)).heads.length;
-    if (count + own > edgesAtOnce && held.length > 0) await flush();
-    held.push(entity);
-    count += own;
+  const { offsets, relations, heads } = inflow.edgesInto(Int32Array.from({ length: numEntities }, (_, id) => id));
+  const parts: { width: number; chunks: Float32Array[] }[] = [];
+  for (let begin = 0, end = 1; begin < numEntities; begin = end++) {
+    const first = offsets[begin]!;
+    while (end < numEntities && offsets[end + 1]! - first <= edgesAtOnce) end++;
+    const own = Int32Array.from({ length: end - begin }, (_, i) => begin + i);
+    const { ids, indices } = renumber(own, heads.subarray(first, offsets[end]));
+    from.begin();
+    const terms = { entityTerms: entityTerms.map((term) => from.rows(term, ids)), relationTerms };
+    const made = inflow.rows(from, terms, {
+      offsets: offsets.subarray(begin, end + 1).map((offset) => offset - first),
+      relations: relations.subarray(first, offsets[end]),
+      heads: indices[1]!,
+    });
+    for (const [k, term] of made.entries()) {
+      parts[k] ??= { width: term.width, chunks: [] };
+      parts[k].chunks.push(await from.outputs([term]).read());
+    }
   }
-  if (held.length > 0) await flush();
-  return all;
+  return parts.map(({ width, chunks }) => to.constant(joined(chunks), width));
 }

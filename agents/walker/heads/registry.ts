@@ -1,5 +1,5 @@
 /** The heads of a walker by name: a line each. */
-import type { Tf } from '../../../src/tensor/backend.js';
+import type { Executor } from '../../../src/nn/executor.js';
 import type { WalkerSettings } from '../settings.js';
 import { attnFlowNetwork, attnIoNetwork } from './attn-io.js';
 import { candidateNetwork } from './candidate.js';
@@ -15,12 +15,12 @@ import { seq2PathNetwork } from './seq2path.js';
 import { seq2seqNetwork } from './seq2seq.js';
 import { triLstmNetwork } from './tri-lstm.js';
 
-type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
+type CreateHead = (executor: Executor, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
 
 const embedded =
   (network: MakeNetwork, reads?: Reads): CreateHead =>
-  (tf, settings, shape, seed) =>
-    createEmbeddedHead(tf, settings, shape, network, seed, reads);
+  (executor, settings, shape, seed) =>
+    createEmbeddedHead(executor, settings, shape, network, seed, reads);
 
 const heads: Record<WalkerSettings['head'], CreateHead> = {
   'attn-flow': embedded(attnFlowNetwork),
@@ -36,14 +36,15 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
   'tri-lstm': embedded(triLstmNetwork),
 };
 
-/** Returns whether the head of these settings has SIMD kernels. */
-export const computedOnHost = ({ head, text }: Pick<WalkerSettings, 'head' | 'text'>) =>
-  head === 'candidate' && text === 'frozen';
-
 /** Heads that `clone.loss=hinge` can train: those with `marginLosses`. */
 export const headsByMargins: readonly WalkerSettings['head'][] = ['seq2seq', 'dialkg-walker'];
 
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
-export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return heads[settings.head](tf, settings, shape, seed);
+export function createWalkerHead(
+  executor: Executor,
+  settings: WalkerSettings,
+  shape: HeadShape,
+  seed?: number,
+): WalkerHead {
+  return heads[settings.head](executor, settings, shape, seed);
 }

@@ -8,75 +8,70 @@
  *
  * @source a baseline of Jung, Son and Lyu 2020 (AttnIO), described there in a few lines; see docs/dialogue-walkers.md
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import { type AdjacencyRows, int32Lists } from '../../../src/kg/adjacency.js';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul } from '../../../src/tensor/ops.js';
-import type { CellState } from '../../../src/tensor/recurrent.js';
-import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
-import { trainedDots } from '../../../src/tensor/table-dots.js';
+import { type CellState, Recurrent } from '../../../src/nn/recurrent.js';
+import type { Taped } from '../../../src/nn/tape.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch, type WrittenRelations } from './head.js';
 import {
   elements,
   type EmbeddedNetwork,
-  type Layers,
   longestWalk,
   ofStep,
   perBatch,
   type Scene,
+  type Starts,
   statesOfHop,
 } from './network.js';
 
-type Tensor2D = tfTypes.Tensor2D;
-
 export function seq2PathNetwork(
-  tf: Tf,
   { width, embeddingDim: d, recurrentUnits: units, decoder }: WalkerSettings,
   { numRelations, rows }: HeadShape,
-  layers: Layers,
+  starts: Starts,
 ): EmbeddedNetwork {
-  const { dense } = layers;
   const choices = numRelations + 1;
-  layers.add('said', width, d, true);
-  const cell = layers.lstm('decoder', d, units);
-  layers.add('state.relation', units, choices, true);
-  layers.add('state.tail', units, d, true);
+  starts.add('said', width, d, true);
+  starts.lstm('decoder', d, units);
+  starts.add('state.relation', units, choices, true);
+  starts.add('state.tail', units, d, true);
   const runs = perBatch((batch) => relationRuns(rows, batch, numRelations));
 
+  const step = ({ tape, dropped }: Scene, input: Taped, before?: CellState): CellState => {
+    const cell = new Recurrent(tape, 'lstm', 'decoder', units);
+    return cell.step(cell.given(dropped(input)), before ?? cell.start(input.rows));
+  };
+
   /** After the last entity of each walk. */
-  const decode = ({ batch, text, entities, relations, local, dropped }: Scene): CellState => {
-    const { numStates } = batch;
-    const read = (state: CellState, table: Tensor2D, ids: Int32Array) =>
-      cell.step(cell.given(dropped(gatherRows(tf, table, ids))), state);
-    const said = cell.step(cell.given(dropped(dense(text, 'said'))), cell.start(numStates));
-    const ends = [read(said, entities, local.start)];
-    for (let step = 0; step < longestWalk(batch); step++) {
-      const chosen = read(ends[step]!, relations, ofStep(batch.walkedRelations, numStates, step));
-      ends.push(read(chosen, entities, ofStep(local.walked, numStates, step)));
+  const decode = (scene: Scene): CellState => {
+    const { tape, batch, text, entities, relations, local } = scene;
+    const read = (table: Taped, ids: Int32Array, before: CellState) => step(scene, tape.rows(table, ids), before);
+    const ends = [read(entities, local.start, step(scene, tape.layer(text, 'said')))];
+    for (let hop = 0; hop < longestWalk(batch); hop++) {
+      const chosen = read(relations, ofStep(batch.walkedRelations, batch.numStates, hop), ends[hop]!);
+      ends.push(read(entities, ofStep(local.walked, batch.numStates, hop), chosen));
     }
-    return statesOfHop(tf, ends, batch);
+    return statesOfHop(tape, ends, batch);
   };
 
   /** U · s′ / √d, once states have written relations: what meets entities. */
-  const wantedAfter = ({ relations, dropped }: Scene, state: CellState, written: WrittenRelations) => {
-    const before = state.map((part) => gatherRows(tf, part, written.stateOf));
-    const [after] = cell.step(cell.given(dropped(gatherRows(tf, relations, written.relations))), before);
-    return tf.mul(dense(dropped(after!), 'state.tail'), 1 / Math.sqrt(d)) as Tensor2D;
+  const wantedAfter = (scene: Scene, state: CellState, written: WrittenRelations) => {
+    const { tape, relations, dropped } = scene;
+    const before = state.map((part) => tape.rows(part, written.stateOf));
+    const [after] = step(scene, tape.rows(relations, written.relations), before);
+    return tape.scaled(tape.layer(dropped(after!), 'state.tail'), 1 / Math.sqrt(d));
   };
-  const ofRelations = ({ dropped }: Scene, state: CellState) => dense(dropped(state[0]!), 'state.relation');
-  if (decoder === 'free') return freely(tf, choices, { decode, ofRelations, wantedAfter });
+  const ofRelations = ({ tape, dropped }: Scene, state: CellState) => tape.layer(dropped(state[0]!), 'state.relation');
+  if (decoder === 'free') return freely(choices, { decode, ofRelations, wantedAfter });
 
   return {
     others: (batch) => runs(batch).tails,
     scores(scene) {
-      const { batch, entities, local } = scene;
+      const { tape, batch, entities, local } = scene;
       const there = runs(batch);
       const state = decode(scene);
-      const all = tf.reshape(ofRelations(scene, state), [-1, 1]) as Tensor2D;
       const indices = there.relations.map((r, i) => there.stateOf[i]! * choices + r);
-      const byRelation = segmentLogSoftmaxColumns(tf, gatherRows(tf, all, indices), there.offsets);
-      const relationPart = elements(tf, byRelation, there.relationOf);
+      const listed = elements(tape, ofRelations(scene, state), indices);
+      const relationPart = tape.rows(tape.segmentLogSoftmax(listed, there.offsets), there.relationOf);
       const { forks, tailOffsets, forkOf, tailOf } = there;
       if (forks.length === 0) return relationPart;
 
@@ -84,50 +79,47 @@ export function seq2PathNetwork(
         stateOf: forks.map((index) => there.stateOf[index]!),
         relations: forks.map((index) => there.relations[index]!),
       });
-      const ofTails = tf.reshape(trainedDots(tf, wanted, [entities], { left: forkOf, right: [local.others] }), [-1, 1]);
-      const byTail = segmentLogSoftmaxColumns(tf, ofTails as Tensor2D, tailOffsets);
+      const byTail = tape.segmentLogSoftmax(tape.dots(wanted, forkOf, entities, local.others), tailOffsets);
       // The last row is of tails without an alternative: certain.
       const certain = forkOf.length;
-      const rowsOfTails = tf.concat([byTail, tf.zeros([1, 1])], 0) as Tensor2D;
+      const rowsOfTails = tape.stack([byTail, tape.zeros(1, 1)]);
       const rowOf = tailOf.map((at) => (at < 0 ? certain : at));
-      return tf.add(relationPart, elements(tf, rowsOfTails, rowOf));
+      return tape.add(relationPart, tape.rows(rowsOfTails, rowOf));
     },
   };
 }
 
 interface Decoder {
   decode(scene: Scene): CellState;
-  ofRelations(scene: Scene, state: CellState): Tensor2D;
-  wantedAfter(scene: Scene, state: CellState, written: WrittenRelations): Tensor2D;
+  ofRelations(scene: Scene, state: CellState): Taped;
+  wantedAfter(scene: Scene, state: CellState, written: WrittenRelations): Taped;
 }
 
 /** The decoder whose softmaxes go over all relations of the graph, and over all entities. @param choices relations, staying counted */
-function freely(tf: Tf, choices: number, { decode, ofRelations, wantedAfter }: Decoder): EmbeddedNetwork {
-  const logSoftmax = (scores: Tensor2D) => tf.sub(scores, tf.logSumExp(scores, 1, true)) as Tensor2D;
-  const scoresOfAll = (wanted: Tensor2D, entities: Tensor2D) => matMul(tf, wanted, tf.transpose(entities));
+function freely(choices: number, { decode, ofRelations, wantedAfter }: Decoder): EmbeddedNetwork {
+  const scoresOfAll = ({ tape, entities }: Scene, wanted: Taped) => tape.product(wanted, entities, true);
   return {
     writes: {
-      relations: (scene) => logSoftmax(ofRelations(scene, decode(scene))),
-      tails: (scene, written) => logSoftmax(scoresOfAll(wantedAfter(scene, decode(scene), written), scene.entities)),
+      relations: (scene) => scene.tape.logSoftmax(ofRelations(scene, decode(scene))),
+      tails: (scene, written) => scene.tape.logSoftmax(scoresOfAll(scene, wantedAfter(scene, decode(scene), written))),
     },
     scores(scene) {
-      const { batch, entities, local } = scene;
+      const { tape, batch, entities, local } = scene;
       const { stateOf, relations } = batch;
       const state = decode(scene);
       const written = relations.map((r, i) => stateOf[i]! * choices + r);
-      const relationPart = elements(tf, logSoftmax(ofRelations(scene, state)), written);
+      const relationPart = elements(tape, tape.logSoftmax(ofRelations(scene, state)), written);
       // Staying ends a walk: no entity is written after it.
       const indices = Int32Array.from(relations.keys()).filter((i) => relations[i]! < choices - 1);
       if (indices.length === 0) return relationPart;
       const of = (list: Int32Array) => indices.map((i) => list[i]!);
       const wanted = wantedAfter(scene, state, { stateOf: of(stateOf), relations: of(relations) });
-      const pairs = { left: Int32Array.from(indices.keys()), right: [of(local.tails)] };
-      const byTail = tf.sub(trainedDots(tf, wanted, [entities], pairs), tf.logSumExp(scoresOfAll(wanted, entities), 1));
+      const dots = tape.dots(wanted, Int32Array.from(indices.keys()), entities, of(local.tails));
+      const byTail = tape.add(dots, tape.logSumExp(scoresOfAll(scene, wanted)), -1);
       // The last row is that of staying.
-      const rows = tf.concat([byTail, tf.zeros([1])], 0);
       const rowOf = new Int32Array(relations.length).fill(indices.length);
       indices.forEach((i, row) => (rowOf[i] = row));
-      return tf.add(relationPart, elements(tf, rows, rowOf));
+      return tape.add(relationPart, tape.rows(tape.stack([byTail, tape.zeros(1, 1)]), rowOf));
     },
   };
 }

@@ -8,38 +8,37 @@
  *
  * @source Sutskever, Vinyals and Le 2014; as a walker: Moon et al. 2019 (OpenDialKG), section 5
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows } from '../../../src/tensor/ops.js';
-import { pairDot } from '../../../src/tensor/table-dots.js';
+import { Recurrent } from '../../../src/nn/recurrent.js';
+import type { Taped } from '../../../src/nn/tape.js';
 import type { WalkerSettings } from '../settings.js';
 import type { HeadShape } from './head.js';
-import { type EmbeddedNetwork, goldTails, type Layers, marginLoss, ofStep, rowsOfHop, type Scene } from './network.js';
+import { type EmbeddedNetwork, goldTails, marginLoss, ofStep, rowsOfHop, type Scene, type Starts } from './network.js';
 
 export function seq2seqNetwork(
-  tf: Tf,
   { width, embeddingDim: d }: WalkerSettings,
   { horizon }: HeadShape,
-  layers: Layers,
+  starts: Starts,
 ): EmbeddedNetwork {
-  layers.add('seq2seq.context', width + d, width, true);
-  const decoder = layers.lstm('seq2seq.decoder', d, width);
-  layers.add('seq2seq.out', width, d, true);
-  /** Prediction of the next: float32 [S, d]. */
-  const aimsOf = ({ batch, text, entities, local, dropped }: Scene) => {
-    const start = gatherRows(tf, entities, local.start);
-    const context = layers.dense(dropped(tf.concat([text, start], 1)), 'seq2seq.context');
+  starts.add('seq2seq.context', width + d, width, true);
+  starts.lstm('seq2seq.decoder', d, width);
+  starts.add('seq2seq.out', width, d, true);
+  /** Prediction of the next: [S, d]. */
+  const aimsOf = ({ tape, batch, text, entities, local, dropped }: Scene) => {
+    const decoder = new Recurrent(tape, 'lstm', 'seq2seq.decoder', width);
+    const start = tape.rows(entities, local.start);
+    const context = tape.layer(dropped(tape.concat([text, start])), 'seq2seq.context');
     const read = (hop: number) =>
-      hop === 0 ? start : gatherRows(tf, entities, ofStep(local.walked, batch.numStates, hop - 1));
-    const outputs: tfTypes.Tensor2D[] = [];
+      hop === 0 ? start : tape.rows(entities, ofStep(local.walked, batch.numStates, hop - 1));
+    const outputs: Taped[] = [];
     for (let hop = 0, state = [context, context]; hop < horizon; hop++) {
       state = decoder.step(decoder.given(read(hop)), state);
       outputs.push(state[0]!);
     }
-    return layers.dense(dropped(rowsOfHop(tf, outputs, batch)), 'seq2seq.out');
+    return tape.layer(dropped(rowsOfHop(tape, outputs, batch)), 'seq2seq.out');
   };
   return {
-    scores: (scene) => pairDot(tf, aimsOf(scene), scene.entities, scene.batch.stateOf, scene.local.tails),
-    margins: (scene, aims) => marginLoss(tf, aimsOf(scene), scene.entities, goldTails(scene, aims), scene.local.others),
+    scores: (scene) => scene.tape.dots(aimsOf(scene), scene.batch.stateOf, scene.entities, scene.local.tails),
+    margins: (scene, aims) =>
+      marginLoss(scene.tape, aimsOf(scene), scene.entities, goldTails(scene, aims), scene.local.others),
   };
 }

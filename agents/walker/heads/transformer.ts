@@ -1,91 +1,64 @@
 /** Transformer layers over a few tokens a state: attention by several heads, layer norms before each part. */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { matMul, relu } from '../../../src/tensor/ops.js';
-import type { Layers, Scene } from './network.js';
+import { int32Lists } from '../../../src/kg/adjacency.js';
+import type { Tape, Taped } from '../../../src/nn/tape.js';
+import { attentionHeads } from './attention.js';
+import type { Scene, Starts } from './network.js';
 
-type Tensor2D = tfTypes.Tensor2D;
+/** Each query of a state with each token of that state, a query after the other. */
+interface TokenPairs {
+  /** int32 [pairs]: row of each one's query. */
+  queries: Int32Array;
+  /** int32 [pairs]: row of each one's token. */
+  tokens: Int32Array;
+  /** int32 [queries + 1]: pairs of query `i` are `offsets[i] .. offsets[i + 1] - 1`. */
+  offsets: Int32Array;
+}
 
-/** Rows that are attended to. */
-export interface Tokens {
-  /** float32 [states · perState, dim], those of a state side by side. */
-  rows: Tensor2D;
-  perState: number;
-  /** float32 [states · perState]: 1 where a token is there, 0 where its place is empty; at least one a state is there. */
-  there: Float32Array;
+/** @param ofQueries int32 [queries]: state of each, ascending; likewise `ofTokens`, at least one a state */
+export function tokenPairs(ofQueries: Int32Array, ofTokens: Int32Array): TokenPairs {
+  const pairs = { queries: [] as number[], tokens: [] as number[], offsets: [0] };
+  let begin = 0;
+  ofQueries.forEach((state, query) => {
+    while (ofTokens[begin]! < state) begin++;
+    for (let token = begin; ofTokens[token] === state; token++) {
+      pairs.queries.push(query);
+      pairs.tokens.push(token);
+    }
+    pairs.offsets.push(pairs.tokens.length);
+  });
+  return int32Lists(pairs);
 }
 
 /** Layers that share a width. @source Vaswani et al. 2017, arXiv:1706.03762; norms before each part: Xiong et al. 2020, arXiv:2002.04745 */
-export function createTransformer(tf: Tf, layers: Layers, { dim, heads }: { dim: number; heads: number }) {
-  const { parameters, weight, dense } = layers;
-  /** Columns of one head; the last ones are spare where `dim` is no multiple. */
-  const own = Math.ceil(dim / heads);
-
-  /** To mean 0 and variance 1 a row, then gain and bias. @source Ba et al. 2016, arXiv:1607.06450 */
-  const norm = (name: string) => {
-    parameters.add(`${name}.gain`, [dim], new Float32Array(dim).fill(1));
-    parameters.add(`${name}.bias`, [dim], new Float32Array(dim));
-    return (rows: Tensor2D) => {
-      const centred = tf.sub(rows, tf.mean(rows, 1, true));
-      const scale = tf.rsqrt(tf.add(tf.mean(tf.square(centred), 1, true), 1e-5));
-      return tf.add(tf.mul(tf.mul(centred, scale), weight(`${name}.gain`)), weight(`${name}.bias`)) as Tensor2D;
-    };
+export function transformer(starts: Starts, { dim, heads: count }: { dim: number; heads: number }) {
+  const heads = attentionHeads(count, dim);
+  const addNorm = (name: string) => {
+    starts.set(`${name}.gain`, [dim], new Float32Array(dim).fill(1));
+    starts.set(`${name}.bias`, [dim], new Float32Array(dim));
   };
-
-  /** [states · n, heads · own] → [states · heads, n, own] */
-  const split = (rows: Tensor2D, n: number) =>
-    tf.reshape(tf.transpose(tf.reshape(rows, [-1, n, heads, own]), [0, 2, 1, 3]), [-1, n, own]) as tfTypes.Tensor3D;
-
-  const attention = (name: string) => {
-    for (const part of ['query', 'key', 'value']) layers.add(`${name}.${part}`, dim, heads * own);
-    layers.add(`${name}.out`, heads * own, dim, true);
-    return (queries: Tensor2D, { rows, perState, there }: Tokens) => {
-      const states = rows.shape[0] / perState;
-      const asked = queries.shape[0] / states;
-      const [query, key, value] = [
-        split(matMul(tf, queries, weight(`${name}.query`)), asked),
-        split(matMul(tf, rows, weight(`${name}.key`)), perState),
-        split(matMul(tf, rows, weight(`${name}.value`)), perState),
-      ];
-      const hidden = tf.tensor4d(
-        there.map((one) => (one ? 0 : -1e9)),
-        [states, 1, 1, perState],
-      );
-      const dots = tf.mul(tf.matMul(query, tf.transpose(key, [0, 2, 1])), 1 / Math.sqrt(own));
-      const masked = tf.add(tf.reshape(dots, [states, heads, asked, perState]), hidden);
-      const weights = tf.reshape(tf.softmax(masked), [-1, asked, perState]) as tfTypes.Tensor3D;
-      const mixed = tf.reshape(tf.matMul(weights, value), [states, heads, asked, own]);
-      const joined = tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [-1, heads * own]) as Tensor2D;
-      return dense(joined, `${name}.out`);
-    };
-  };
-
-  const feedForward = (name: string) => {
-    layers.add(`${name}.hidden`, dim, 2 * dim, true);
-    layers.add(`${name}.out`, 2 * dim, dim, true);
-    return (rows: Tensor2D) => dense(relu(tf, dense(rows, `${name}.hidden`)), `${name}.out`);
-  };
-
   return {
-    norm,
-    /** Adds the weights of an encoder layer, and gives what it makes of tokens: as many rows. */
-    encoder(name: string) {
-      const [before, attend] = [norm(`${name}.norm.1`), attention(`${name}.attention`)];
-      const [between, feed] = [norm(`${name}.norm.2`), feedForward(`${name}.feed`)];
-      return (tokens: Tokens, dropped: Scene['dropped']): Tokens => {
-        const normed = before(tokens.rows);
-        const first = tf.add(tokens.rows, dropped(attend(normed, { ...tokens, rows: normed }))) as Tensor2D;
-        return { ...tokens, rows: tf.add(first, dropped(feed(between(first)))) as Tensor2D };
-      };
+    addNorm,
+    addLayer(name: string): void {
+      addNorm(`${name}.norm.1`);
+      for (const part of ['query', 'key', 'value']) starts.add(`${name}.attention.${part}`, dim, heads.width);
+      starts.add(`${name}.attention.out`, heads.width, dim, true);
+      addNorm(`${name}.norm.2`);
+      starts.add(`${name}.feed.hidden`, dim, 2 * dim, true);
+      starts.add(`${name}.feed.out`, 2 * dim, dim, true);
     },
-    /** Adds the weights of a decoder layer, and gives what it makes of one query a state: float32 [states, dim]. */
-    decoder(name: string) {
-      const [before, attend] = [norm(`${name}.norm.1`), attention(`${name}.attention`)];
-      const [between, feed] = [norm(`${name}.norm.2`), feedForward(`${name}.feed`)];
-      return (queries: Tensor2D, tokens: Tokens, dropped: Scene['dropped']) => {
-        const first = tf.add(queries, dropped(attend(before(queries), tokens))) as Tensor2D;
-        return tf.add(first, dropped(feed(between(first)))) as Tensor2D;
-      };
+    /** A layer over rows: [rows, dim]. @param tokens rows that are attended to; default the rows themselves, of an encoder */
+    layer(name: string, { tape, dropped }: Scene, rows: Taped, pairs: TokenPairs, tokens?: Taped): Taped {
+      const normed = tape.layerNorm(rows, `${name}.norm.1`);
+      const first = tape.add(rows, dropped(attention(tape, `${name}.attention`, normed, tokens ?? normed, pairs)));
+      const inner = tape.layer(tape.layerNorm(first, `${name}.norm.2`), `${name}.feed.hidden`, 'relu');
+      return tape.add(first, dropped(tape.layer(inner, `${name}.feed.out`)));
     },
   };
+
+  function attention(tape: Tape, name: string, rows: Taped, from: Taped, { queries, tokens, offsets }: TokenPairs) {
+    const [key, value] = [tape.times(from, `${name}.key`), tape.times(from, `${name}.value`)];
+    const scores = heads.scores(tape, [tape.times(rows, `${name}.query`), queries], [[key, tokens]]);
+    const shares = tape.segmentLogSoftmax(scores, offsets);
+    return tape.layer(heads.sums(tape, shares, queries, [[value, tokens]], rows.rows), `${name}.out`);
+  }
 }

@@ -8,89 +8,90 @@
  * @source Young et al. 2018, "Augmenting end-to-end dialogue systems with commonsense knowledge", section 4.4; as a walker: Moon
  *   et al. 2019 (OpenDialKG), section 5
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
+import { type CellState, Recurrent } from '../../../src/nn/recurrent.js';
+import type { Tape, Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { batchDots, columns, gatherRows, matMul } from '../../../src/tensor/ops.js';
-import { pairDot } from '../../../src/tensor/table-dots.js';
-import type { CellState, RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
+import { renumbering } from './batch-rows.js';
 import type { HeadShape, StateBatch } from './head.js';
-import { elements, type EmbeddedNetwork, type Layers, ofStep, perBatch, type Scene, statesOfHop } from './network.js';
-
-type Tensor2D = tfTypes.Tensor2D;
+import { type EmbeddedNetwork, ofStep, perBatch, type Scene, type Starts, statesOfHop } from './network.js';
 
 const mostFacts = 64;
-const actionsAtOnce = 64;
 
 /** Its LSTMs have `walker.hidden` units. */
 export function triLstmNetwork(
-  tf: Tf,
   { width, embeddingDim: d, hidden }: WalkerSettings,
-  { horizon, rows }: HeadShape,
-  layers: Layers,
+  { horizon, rows, numEntities, numRelations }: HeadShape,
+  starts: Starts,
 ): EmbeddedNetwork {
-  layers.add('tri.message', width, hidden, true);
-  const facts = layers.lstm('tri.fact', d, hidden);
-  const walks = layers.lstm('tri.walk', d, hidden);
-  layers.add('tri.message-walk', hidden, hidden);
-  layers.add('tri.fact-walk', hidden, hidden);
+  starts.add('tri.message', width, hidden, true);
+  starts.lstm('tri.fact', d, hidden);
+  starts.lstm('tri.walk', d, hidden);
+  starts.add('tri.message-walk', hidden, hidden);
+  starts.add('tri.fact-walk', hidden, hidden);
   const factsOf = perBatch(createFacts(rows));
+  const renumber = renumbering(Math.max(numEntities, numRelations + 2));
 
   return {
     others: (batch) => factsOf(batch).tails,
     scores(scene) {
-      const { batch, text, dropped } = scene;
+      const { tape, batch, text, dropped } = scene;
       const about = factsOf(batch);
-      const message = layers.dense(dropped(text), 'tri.message');
+      const message = tape.layer(dropped(text), 'tri.message');
       const read = dropped(readWalks(scene));
-      const indices = Int32Array.from(batch.tails.keys());
-      const toMessage = matMul(tf, message, layers.weight('tri.message-walk'));
-      const toFacts = matMul(tf, dropped(readFacts(scene, about)), layers.weight('tri.fact-walk'));
-      const byMessage = pairDot(tf, toMessage, read, batch.stateOf, indices);
-      return tf.add(byMessage, bestFacts(tf, read, toFacts, batch, about));
+      const toMessage = tape.times(message, 'tri.message-walk');
+      const toFacts = tape.times(dropped(readFacts(scene, about)), 'tri.fact-walk');
+      const byMessage = tape.dots(toMessage, batch.stateOf, read, Int32Array.from(batch.tails.keys()));
+      return tape.add(byMessage, bestFacts(tape, read, toFacts, batch, about));
     },
   };
 
-  /** float32 [facts, hidden] */
-  function readFacts({ entities, relations, local }: Scene, { starts, startOf, relations: ids }: Facts): Tensor2D {
-    const begun = facts.step(
-      facts.given(gatherRows(tf, entities, placesOf(local.start, starts))),
-      facts.start(starts.length),
+  /** [facts, hidden] */
+  function readFacts(scene: Scene, { starts, startOf, relations }: Facts): Taped {
+    const { tape, entities, local } = scene;
+    const layer = new Recurrent(tape, 'lstm', 'tri.fact', hidden);
+    const begun = layer.step(
+      layer.given(tape.rows(entities, placesOf(local.start, starts))),
+      layer.start(starts.length),
     );
-    return readEdges(facts, begun, { entities, relations }, { from: startOf, relations: ids, tails: local.others });
+    return readEdges(layer, begun, scene, { from: startOf, relations, tails: local.others });
   }
 
-  /** float32 [N, hidden] */
-  function readWalks({ batch, entities, relations, local }: Scene): Tensor2D {
-    const { numStates } = batch;
-    const read = (table: Tensor2D, ids: Int32Array) => walks.given(gatherRows(tf, columns(tf, table, 0, d), ids));
-    let state = walks.step(read(entities, local.start), walks.start(numStates));
-    const prefixes: CellState[] = [state];
+  /** [N, hidden] */
+  function readWalks(scene: Scene): Taped {
+    const { tape, batch, entities, relations, local } = scene;
+    const { numStates, walkedRelations } = batch;
+    const layer = new Recurrent(tape, 'lstm', 'tri.walk', hidden);
+    const read = (table: Taped, ids: Int32Array, before: CellState) =>
+      layer.step(layer.given(tape.rows(table, ids)), before);
+    const prefixes = [read(entities, local.start, layer.start(numStates))];
     for (let hop = 1; hop < horizon; hop++) {
-      state = walks.step(read(relations, ofStep(batch.walkedRelations, numStates, hop - 1)), state);
-      state = walks.step(read(entities, ofStep(local.walked, numStates, hop - 1)), state);
-      prefixes.push(state);
+      const chosen = read(relations, ofStep(walkedRelations, numStates, hop - 1), prefixes[hop - 1]!);
+      prefixes.push(read(entities, ofStep(local.walked, numStates, hop - 1), chosen));
     }
-    const walked = statesOfHop(tf, prefixes, batch);
-    const edges = { from: batch.stateOf, relations: batch.relations, tails: local.tails };
-    return readEdges(walks, walked, { entities, relations }, edges);
+    const walked = statesOfHop(tape, prefixes, batch);
+    return readEdges(layer, walked, scene, { from: batch.stateOf, relations: batch.relations, tails: local.tails });
   }
 
   /** Continues by a relation and a tail each; edges of one relation out of one state share the step in between. */
   function readEdges(
-    layer: RecurrentLayer,
+    layer: Recurrent,
     before: CellState,
-    { entities, relations }: Pick<Scene, 'entities' | 'relations'>,
+    { tape, entities, relations }: Scene,
     edges: { from: Int32Array; relations: Int32Array; tails: Int32Array },
-  ): Tensor2D {
-    const shared = pairsOf(edges.from, edges.relations, relations.shape[0]);
-    const rowsAt = (state: CellState, indices: Int32Array) => state.map((part) => gatherRows(tf, part, indices));
-    const given = (table: Tensor2D, indices: Int32Array) =>
-      gatherRows(tf, layer.given(columns(tf, table, 0, d)), indices);
-    const between = layer.step(given(relations, shared.right), rowsAt(before, shared.left));
-    return layer.step(given(entities, edges.tails), rowsAt(between, shared.indices))[0]!;
+  ): Taped {
+    const shared = pairsOf(edges.from, edges.relations, relations.rows);
+    const step = (table: Taped, which: Int32Array, state: CellState, indices: Int32Array) => {
+      const { ids, indices: places } = renumber(which);
+      const given = tape.rows(layer.given(tape.rows(table, ids)), places[0]!);
+      return layer.step(
+        given,
+        state.map((part) => tape.rows(part, indices)),
+      );
+    };
+    const between = step(relations, shared.right, before, shared.left);
+    return step(entities, edges.tails, between, shared.indices)[0]!;
   }
 }
 
@@ -154,41 +155,24 @@ function createFacts(rows: AdjacencyRows): (batch: StateBatch) => Facts {
   };
 }
 
-/** float32 [N]: each action's largest dot product with a fact about its start. */
-function bestFacts(
-  tf: Tf,
-  actions: Tensor2D,
-  facts: Tensor2D,
-  { numStates, offsets }: StateBatch,
-  { startAt, offsets: factOffsets }: Facts,
-): tfTypes.Tensor1D {
-  const [actionPlaces, factPlaces, hidden, taken]: [number[], number[], number[], number[]] = [[], [], [], []];
-  const group = (begin: number, end: number, start: number) => {
-    for (let i = 0; i < actionsAtOnce; i++) {
-      if (begin + i < end) taken.push(actionPlaces.length);
-      actionPlaces.push(Math.min(begin + i, end - 1));
-    }
-    const [first, behind] = [factOffsets[start]!, factOffsets[start + 1]!];
-    for (let i = 0; i < mostFacts; i++) {
-      factPlaces.push(Math.min(first + i, behind - 1));
-      hidden.push(first + i < behind ? 0 : -1e9);
-    }
-  };
-  for (let s = 0, next = 0; s < numStates; s = next) {
-    while (next < numStates && startAt[next] === startAt[s]) next++;
-    for (let begin = offsets[s]!; begin < offsets[next]!; begin += actionsAtOnce) {
-      group(begin, offsets[next]!, startAt[s]!);
-    }
-  }
-  const groups = hidden.length / mostFacts;
-  const [n, width] = [actionsAtOnce, actions.shape[1]];
-  const left = tf.reshape(gatherRows(tf, actions, Int32Array.from(actionPlaces)), [groups, n, width]);
-  const right = tf.reshape(gatherRows(tf, facts, Int32Array.from(factPlaces)), [groups, mostFacts, width]);
-  const dots = tf.add(
-    batchDots(tf, left as tfTypes.Tensor3D, right as tfTypes.Tensor3D),
-    tf.tensor3d(hidden, [groups, 1, mostFacts]),
-  );
-  return elements(tf, tf.max(dots, 2), Int32Array.from(taken));
+/** [N, 1]: each action's largest dot product with a fact about its start; 0 where there is none. */
+function bestFacts(tape: Tape, actions: Taped, facts: Taped, { stateOf }: StateBatch, about: Facts): Taped {
+  const { startAt, offsets } = about;
+  const numFacts = (start: number) => offsets[start + 1]! - offsets[start]!;
+  const starts = stateOf.map((s) => startAt[s]!);
+  /** Actions by start, those left out about whose start there is no fact. */
+  const order = Int32Array.from(starts.keys()).filter((i) => numFacts(starts[i]!) > 0);
+  order.sort((i, j) => starts[i]! - starts[j]!);
+  const [ofStarts, ofActions] = [new Int32Array(offsets.length), new Int32Array(order.length + 1)];
+  const rowOf = new Int32Array(starts.length).fill(order.length);
+  order.forEach((i, row) => {
+    ofStarts[starts[i]! + 1]!++;
+    ofActions[row + 1] = ofActions[row]! + numFacts(starts[i]!);
+    rowOf[i] = row;
+  });
+  for (let start = 1; start < ofStarts.length; start++) ofStarts[start]! += ofStarts[start - 1]!;
+  const products = tape.groupProducts(tape.rows(actions, order), ofStarts, facts, offsets);
+  return tape.rows(tape.stack([tape.segmentMax(products, ofActions), tape.zeros(1, 1)]), rowOf);
 }
 
 /** Distinct pairs in order of appearance, and the place of each given pair among them. */

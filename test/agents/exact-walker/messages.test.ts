@@ -14,11 +14,8 @@ import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { Graph, type TripleColumns, inverseName } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend } from '../../../src/tensor/backend.js';
 import { learnsAndGoesOn, randomWorld } from '../../fixtures/exact-learner.js';
 import { inTurn, isLong, often } from '../../fixtures/long-tests.js';
-
-const { tf } = await openBackend('cpu');
 
 const numEntities = 12;
 const dim = 5;
@@ -57,7 +54,7 @@ const seen = Int32Array.of(0, 1, 2);
 
 test('are components and a one times two matrices, and gradients go back the same way', async () => {
   const { graph } = worldOf(relations);
-  const names = await nameComponents(tf, vectorsOf(relations), seen, 64);
+  const names = await nameComponents(vectorsOf(relations), seen, 64);
   const network = new MessageNetwork(graph, 3, 3).parameters;
   const { parameters, ...named } = weightsOf(network, graph, names);
   const kept = names.rows.length / relations.length;
@@ -117,7 +114,7 @@ test('learn, resume from their state with equal results, and rank a graph with o
     kind: 'messages',
     messages: { relations: 'names', steps: 40, batchSize: 8, warmupSteps: 4, learningRate: 0.01 },
   });
-  const names = await nameComponents(tf, vectorsOf(relations), seen, 64);
+  const names = await nameComponents(vectorsOf(relations), seen, 64);
   const kind = exactWalkerKind('messages');
   const made = (own = names, on = graph) => kind.create({ graph: on, settings, hops: 3, seed: 2, names: own });
   const course = { queries, pairs: false, threads: 1 };
@@ -152,7 +149,7 @@ test('learn, resume from their state with equal results, and rank a graph with o
 
 test('are refused where vectors are of another width, or names of other relations', async () => {
   const { graph } = worldOf(relations);
-  const tensors = nameTensors(await nameComponents(tf, vectorsOf(relations), seen, 64));
+  const tensors = nameTensors(await nameComponents(vectorsOf(relations), seen, 64));
   expect(() => keptNames(tensors, { rows: new Float32Array(8), dim: 2 })).toThrow(
     'expected text vectors of 5 numbers, got 2',
   );

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-core';
 import { actionLogProbs } from '../../../agents/actor.js';
 import {
@@ -17,8 +16,7 @@ import { linkQueryId } from '../../../envs/link-query/world.js';
 import { makeEnv } from '../../../envs/registry.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend } from '../../../src/tensor/backend.js';
-import type { ParameterSet } from '../../../src/tensor/parameters.js';
+import { openExecutor } from '../../../src/nn/open-executor.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
 import { scriptedActor } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
@@ -27,7 +25,7 @@ import { randomize } from '../../fixtures/toy-walker.js';
 const { graph, train } = tinyLinkWorld();
 const { numEntities, numRelations } = graph;
 
-const { tf } = await openBackend('wasm');
+const { executor } = await openExecutor('simd');
 
 const made: { dispose(): void }[] = [];
 afterEach(() => {
@@ -38,7 +36,7 @@ const small = { vectorDim: 4, pathDim: 5, width: 6 };
 
 function walker(settings: object = {}, start?: Parameters<typeof createLinkWalker>[2]['start']): LinkActor {
   const parsed = linkWalkerSettings.parse({ ...small, ...settings });
-  const actor = createLinkWalker(tf, parsed, { lists: graph, numEntities, numRelations, start }, 1);
+  const actor = createLinkWalker(executor, parsed, { lists: graph, numEntities, numRelations, start }, 1);
   made.push(actor);
   return actor;
 }
@@ -64,13 +62,13 @@ const states = walkedStates();
 describe.each(pathEncoders)('a walker with path encoder %s', (pathEncoder) => {
   test.each([true, false])('has the gradients of finite differences; entities read: %s', async (readEntities) => {
     const { parameters, score } = walker({ pathEncoder, readEntities });
-    await randomize(parameters as ParameterSet, 2);
-    await checkGradient(tf, parameters as ParameterSet, () => score(states).logits() as tfTypes.Tensor);
+    await randomize(parameters, 2);
+    await checkGradient(parameters, () => score(states).logits());
   });
 
   test('gives a state the same chances alone as among others', async () => {
     const actor = walker({ pathEncoder });
-    await randomize(actor.parameters as ParameterSet, 2);
+    await randomize(actor.parameters, 2);
     const together = await actionLogProbs(actor, states);
     for (const [i, state] of states.entries()) {
       const alone = await actionLogProbs(actor, [state]);
@@ -80,7 +78,7 @@ describe.each(pathEncoders)('a walker with path encoder %s', (pathEncoder) => {
 
   test('knows the way that led to a place', async () => {
     const actor = walker({ pathEncoder });
-    await randomize(actor.parameters as ParameterSet, 2);
+    await randomize(actor.parameters, 2);
     const here = states.find(({ hop, legal }) => hop === 2 && !legal)!;
     const [relation, entity] = here.path;
     const other = { ...here, path: Int32Array.of((relation! + 1) % numRelations, entity!, ...here.path.slice(2)) };
@@ -103,7 +101,7 @@ test('legal actions are scored and no others, in their order, staying last', asy
 
 test('edges of one relation are level where entities are not read', async () => {
   const actor = walker({ readEntities: false });
-  await randomize(actor.parameters as ParameterSet, 2);
+  await randomize(actor.parameters, 2);
   const town = graph.entityNames.indexOf('t0');
   const length = graph.degree(town) + 1;
   const state = { ...states[0]!, head: town, current: town, hop: 0, path: new Int32Array(0), length };
@@ -127,25 +125,25 @@ test('vectors that are not trained are no parameters, and what they start from s
   const settings = { vectors: 'transe', trainVectors: false };
   const [one, other] = [walker(settings, start(1)), walker(settings, start(2))];
   expect(one.parameters.names.filter((name) => name.startsWith('link.'))).toEqual([]);
-  await randomize(one.parameters as ParameterSet, 2);
+  await randomize(one.parameters, 2);
   other.parameters.import(await one.parameters.export());
   const [a, b] = await Promise.all([one, other].map(async (actor) => (await actionLogProbs(actor, states)).logProbs));
   expect([...a!]).not.toEqual([...b!]);
-  await checkGradient(tf, one.parameters as ParameterSet, () => one.score(states).logits() as tfTypes.Tensor);
+  await checkGradient(one.parameters, () => one.score(states).logits());
 });
 
 test('a critic has separate gradients and names', async () => {
-  const critic = createLinkCritic(tf, linkWalkerSettings.parse(small), { numEntities, numRelations }, 1);
+  const critic = createLinkCritic(executor, linkWalkerSettings.parse(small), { numEntities, numRelations }, 1);
   made.push(critic);
   const { parameters } = walker();
   expect(critic.parameters.names.filter((name) => parameters.names.includes(name))).toEqual([]);
-  await randomize(critic.parameters as ParameterSet, 2);
+  await randomize(critic.parameters, 2);
   const values = critic.values(states);
-  await checkGradient(tf, critic.parameters as ParameterSet, () => values() as tfTypes.Tensor);
-  const again = createLinkCritic(tf, linkWalkerSettings.parse(small), { numEntities, numRelations }, 2);
+  await checkGradient(critic.parameters, () => values());
+  const again = createLinkCritic(executor, linkWalkerSettings.parse(small), { numEntities, numRelations }, 2);
   made.push(again);
   again.parameters.import(await critic.parameters.export());
-  expect([...(await again.parameters.read(again.values(states)))]).toEqual([...(await critic.parameters.read(values))]);
+  expect([...(await again.values(states)().read())]).toEqual([...(await values().read())]);
 });
 
 const walk = (head: number, ...path: number[]) => ({ head, hop: path.length / 2, path: Int32Array.from(path) });

@@ -31,7 +31,7 @@ import {
 } from '../../../envs/index.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
+import { AdamW } from '../../../src/nn/adamw.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { RolloutBuffer, actionDraw, collectRollouts, wholeWalks } from '../../../trainers/rollout.js';
@@ -65,7 +65,7 @@ describe('the relation walker as an actor', () => {
     }
     const scored = actor.score(requests);
     expect(scored.offsets).toEqual(offsets);
-    const scores = await actor.parameters.read(() => scored.logits());
+    const scores = await scored.logits().read();
     const difference = (a: number, b: number) => scores[scored.masked!.legal[a]!]! - scores[scored.masked!.legal[b]!]!;
     for (let i = 0; i + 1 < legal; i++) expect(logProbs[i]! - logProbs[i + 1]!).toBeCloseTo(difference(i, i + 1), 4);
     expect([0, 1, 2].map((index) => actor.envAction!(requests[0]!, index))).toEqual([1, 4, 5]);
@@ -93,7 +93,7 @@ describe('the relation walker as an actor', () => {
     const rewards: number[] = [];
     await ppo({
       actor,
-      optimizer: new HostAdamW(network.parameters, { maxGradNorm: 0.5 }),
+      optimizer: new AdamW(network.parameters, { maxGradNorm: 0.5 }),
       collect: wholeWalks(envs, Int32Array.from(samples.keys())),
       settings: learning,
       seed: 6,
@@ -264,7 +264,7 @@ describe('networks', () => {
       const { values, back } = network.recorded(requests);
       parameters.grads.fill(0);
       back(values.map((_value, i) => weight(i)));
-      const grads = parameters.copies(parameters.grads);
+      const grads = await parameters.export(parameters.gradients);
       // Small, so that hardly a unit turns on or off in between.
       const step = 2 ** -10;
       for (const name of parameters.names) {

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createCritic, type Critic } from '../../../agents/walker/critic.js';
 import { createStateRows } from '../../../agents/walker/heads/head.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
-import { openBackend } from '../../../src/tensor/backend.js';
-import { readTensor } from '../../../src/tensor/ops.js';
+import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
 import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
@@ -12,7 +11,7 @@ const world = toyTwoHop();
 const states = reachableStates(world);
 const featurizer = await toyFeaturizer(world);
 
-const { tf } = await openBackend('wasm');
+const executor = new SimdExecutor();
 
 type ValuesOf = (requests: typeof states) => Promise<Float32Array>;
 
@@ -22,12 +21,12 @@ async function withCritic(
   body: (critic: Critic, valuesOf: ValuesOf) => Promise<void>,
   settings: Settings = {},
 ): Promise<void> {
-  const tables = await frozenTables(tf, world.graph, featurizer.parts.vectors, undefined, tinySettings());
+  const tables = await frozenTables(world.graph, featurizer.parts.vectors, undefined, tinySettings());
   const { contextDim, numScalars } = featurizer;
   const shape = { contextDim, numScalars, horizon: 2, tables };
-  const critic = createCritic(tf, tinySettings(settings), shape, 1);
+  const critic = createCritic(executor, tinySettings(settings), shape, 1);
   await randomize(critic.parameters, 4);
-  await body(critic, (requests) => readTensor(tf, () => critic.values(featurizer.batch(requests))));
+  await body(critic, (requests) => critic.values(featurizer.batch(requests)).read());
   critic.dispose();
 }
 
@@ -41,25 +40,23 @@ describe.each([
   ['standard', {}],
   ['plain', plain],
 ] as const)('the %s critic', (_kind, settings) => {
-  test('values a state independently of the batch, reads no actions and leaves no tensor behind', async () => {
-    const before = tf.memory().numTensors;
+  test('values a state independently of the batch, reads no actions and takes no more memory', async () => {
     await withCritic(async (_, valuesOf) => {
       const together = await valuesOf(states);
-      const held = tf.memory().numTensors;
+      const held = executor.arena.memory.buffer.byteLength;
       expect(together).toHaveLength(states.length);
       expect(new Set(together).size).toBeGreaterThan(distinctStates(settings) / 2);
       for (let s = 0; s < states.length; s += 7) expectClose(await valuesOf([states[s]!]), [together[s]!]);
       const none = states.map((state) => ({ ...state, actions: new Int32Array(0) }));
       expect(await valuesOf(none)).toEqual(together);
-      expect(tf.memory().numTensors).toBe(held);
+      expect(executor.arena.memory.buffer.byteLength).toBe(held);
     }, settings);
-    expect(tf.memory().numTensors).toBe(before);
   });
 
   test('has the gradients that its values have as gradients', async () => {
     await withCritic(async (critic) => {
       const batch = featurizer.batch(states.slice(0, 6));
-      await checkGradient(tf, critic.parameters, () => critic.values(batch));
+      await checkGradient(critic.parameters, () => critic.values(batch));
     }, settings);
   });
 });
@@ -69,11 +66,11 @@ describe('the plain critic of LLM-ARK', () => {
     contextDim: featurizer.contextDim,
     numScalars: featurizer.numScalars,
     horizon: 2,
-    tables: await frozenTables(tf, world.graph, featurizer.parts.vectors, undefined, tinySettings(settings)),
+    tables: await frozenTables(world.graph, featurizer.parts.vectors, undefined, tinySettings(settings)),
   });
 
   test('has three layers without biases that start orthogonal, with gains 1, 1 and 0.01', async () => {
-    const { parameters, dispose } = createCritic(tf, tinySettings(plain), await shapeOf(plain), 1);
+    const { parameters, dispose } = createCritic(executor, tinySettings(plain), await shapeOf(plain), 1);
     const weights = await parameters.export();
     expect(Object.entries(weights).map(([name, { shape }]) => [name, ...shape])).toEqual([
       ['critic.1', 32, 6],
@@ -104,10 +101,10 @@ describe('the plain critic of LLM-ARK', () => {
     for (const placeVectors of [true, false]) {
       const settings = tinySettings({ ...plain, placeVectors });
       const shape = await shapeOf(settings);
-      const critic = createCritic(tf, settings, shape, 1);
+      const critic = createCritic(executor, settings, shape, 1);
       await randomize(critic.parameters, 4);
       const batch = featurizer.batch(states);
-      const values = await readTensor(tf, () => critic.values(batch));
+      const values = await critic.values(batch).read();
       const actorRows = createStateRows(settings, shape, true);
       const rows = actorRows.of(batch);
       const weights = await critic.parameters.export();

@@ -13,7 +13,7 @@ import { defaultWalkRules, initialState } from '../../../envs/dialogue-walk/rule
 import { stateTextSettings } from '../../../envs/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
+import { roundedToBfloat16 } from '../../../src/nn/bfloat16.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { laterSample, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { graphOf, graphOfIds, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';

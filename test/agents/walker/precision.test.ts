@@ -1,17 +1,16 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createStateRows, type FrozenTables, type WalkerHead } from '../../../agents/walker/heads/head.js';
+import { describe, expect, test } from '@jest/globals';
+import { createStateRows, type WalkerHead } from '../../../agents/walker/heads/head.js';
 import { createCritic } from '../../../agents/walker/critic.js';
 import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
 import { actionLogProbs } from '../../../agents/actor.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
-import { hostValues, readTensor, roundedToBfloat16 } from '../../../src/tensor/ops.js';
-import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import type { HostTensor, ParameterSet } from '../../../src/tensor/parameters.js';
+import { roundedToBfloat16 } from '../../../src/nn/bfloat16.js';
+import { segmentLogSoftmax } from '../../../src/nn/categorical.js';
+import type { HostTensor, Parameters } from '../../../src/nn/parameters.js';
+import { openHere } from '../../fixtures/executors.js';
 import { expectClose, gradientsOf } from '../../fixtures/gradient-check.js';
-import { backendsHere } from '../../fixtures/tensor-backends.js';
 import { randomize, reachableStates, tinySettings, toyFeaturizer, toyShape } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
@@ -35,18 +34,13 @@ function layer(input: readonly number[], { shape, data }: HostTensor, bias?: Hos
 
 const tanh = (values: number[]) => values.map((value) => round(Math.tanh(value)));
 
-describe.each(await backendsHere())('bf16 on %s', (backend) => {
-  let tf: Tf;
-  let tables: FrozenTables;
-  beforeAll(async () => {
-    ({ tf } = await openBackend(backend));
-    tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, tinySettings());
-  });
+const tables = await frozenTables(graph, featurizer.parts.vectors, undefined, tinySettings());
 
+describe.each(await openHere())('bf16 on %s', (_, executor) => {
   const shape = () => toyShape(graph, featurizer, tables);
 
   async function withHead(changes: Partial<WalkerSettings>, body: (head: WalkerHead) => Promise<void>) {
-    const head = createWalkerHead(tf, settingsOf(changes), shape(), 1);
+    const head = createWalkerHead(executor, settingsOf(changes), shape(), 1);
     await randomize(head.parameters, 2);
     await body(head);
     head.dispose();
@@ -54,7 +48,7 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
 
   test('rounds states, weights, edge vectors, activations and logits of the plain head', async () => {
     await withHead({}, async (head) => {
-      const logits = await readTensor(tf, () => head.logits(batch));
+      const logits = await head.logits(batch).read();
       const weights = await head.parameters.export();
       const rows = createStateRows(settingsOf(), shape(), true);
       const all = rows.of(batch);
@@ -84,10 +78,10 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
   test('ranks by what it trains, to the bit', async () => {
     await withHead({}, async (head) => {
       expect(head.rank).toBeUndefined();
-      expect(await head.infer(batch)).toEqual(await readTensor(tf, () => head.logits(batch)));
+      expect(await head.infer(batch)).toEqual(await head.logits(batch).read());
       const policy = { head, featurizer };
       const { offsets, logits } = walkerActor(policy).score(states);
-      const scored = segmentLogSoftmax(await readTensor(tf, logits as () => ReturnType<typeof head.logits>), offsets);
+      const scored = segmentLogSoftmax(await logits().read(), offsets);
       for (const forRanking of [false, true]) {
         expect((await actionLogProbs(walkerActor(policy, forRanking), states)).logProbs).toEqual(scored);
       }
@@ -106,10 +100,10 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
   });
 
   test.each(['standard', 'plain'] as const)('rounds all that the %s critic reads and gives', async (critic) => {
-    const network = createCritic(tf, settingsOf({ critic }), shape(), 1);
+    const network = createCritic(executor, settingsOf({ critic }), shape(), 1);
     await randomize(network.parameters, 4);
     const weights = await network.parameters.export();
-    const values = await readTensor(tf, () => network.values(batch));
+    const values = await network.values(batch).read();
     expect(roundedToBfloat16(values)).toEqual(values);
     const rows = createStateRows(settingsOf(), shape(), critic === 'plain');
     const all = rows.of(batch);
@@ -124,12 +118,9 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
   });
 
   test('moves weights by the gradient at the rounded numbers, which small changes reach', async () => {
-    const gradientOf = async (parameters: ParameterSet, build: () => ReturnType<WalkerHead['logits']>) => {
-      const loss = { outputs: build, grad: (outputs: Float32Array) => outputs.map((_, i) => Math.cos(i)) };
-      const tensors = await gradientsOf(tf, loss, parameters.variables);
-      const gradient = await Promise.all(tensors.map((tensor) => hostValues(tf, tensor)));
-      tf.dispose(tensors);
-      return gradient.flatMap((values) => [...values]);
+    const gradientOf = async (parameters: Parameters, outputs: () => ReturnType<WalkerHead['logits']>) => {
+      const grad = (values: Float32Array) => values.map((_, i) => Math.cos(i));
+      return Object.values(await gradientsOf({ outputs, grad }, parameters)).flatMap(({ data }) => [...data]);
     };
     const gradients: number[][] = [];
     for (const precision of ['f32', 'bf16'] as const) {

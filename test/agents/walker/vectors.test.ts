@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { encodeGraph, encodeTasks, frozenTables, readTables, writeTables } from '../../../agents/walker/vectors.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { openBackend } from '../../../src/tensor/backend.js';
-import { principalComponents } from '../../../src/tensor/principal-components.js';
+import { principalComponents } from '../../../src/nn/principal-components.js';
 import { laterSample, tinySettings } from '../../fixtures/toy-walker.js';
 import { graphOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 import type { EncodeOptions, StateEncoder } from '../../../src/encoder/state-encoder.js';
@@ -21,8 +20,6 @@ const transe = {
   relations: Float32Array.from({ length: 3 * graph.numRelations }, (_, i) => Math.cos(i)),
 };
 
-const { tf } = await openBackend('cpu');
-
 const columns = (table: Float32Array, width: number, begin: number, end: number) =>
   Float32Array.from(table.filter((_, i) => i % width >= begin && i % width < end));
 const meanNorm = (table: Float32Array, width: number) => {
@@ -34,7 +31,7 @@ const meanNorm = (table: Float32Array, width: number) => {
 describe('frozen tables', () => {
   test('B-ARK-15: set the asked parts of an entity side by side, each of mean norm one', async () => {
     const settings = tinySettings({ entityVectors: ['signature', 'transe', 'name'] });
-    const { entities, entityDim } = await frozenTables(tf, graph, texts, transe, settings);
+    const { entities, entityDim } = await frozenTables(graph, texts, transe, settings);
     expect(entityDim).toBe(4 + 3 + 4);
     expect(entities).toHaveLength(graph.numEntities * entityDim);
     const norms = [0, 4, 7].map((begin, i) => {
@@ -43,7 +40,7 @@ describe('frozen tables', () => {
     });
     expect(norms).toEqual(norms.map(() => expect.closeTo(1, 5)));
     const rows = (begin: number, end: number) => texts.entities.subarray(begin * 16, end * 16);
-    const name = await principalComponents(tf, rows, graph.numEntities, 16, 4);
+    const name = principalComponents(rows, graph.numEntities, 16, 4);
     expect(columns(entities, entityDim, 7, 11)).toEqual(name.rows);
     const embedded = columns(entities, entityDim, 4, 7);
     const scale = embedded[1]! / transe.entities[1]!;
@@ -52,7 +49,7 @@ describe('frozen tables', () => {
 
   test('give entities with equal counts of relations equal signatures, others different ones', async () => {
     const settings = tinySettings({ entityVectors: ['signature'] });
-    const { entities, entityDim: dim } = await frozenTables(tf, graph, texts, undefined, settings);
+    const { entities, entityDim: dim } = await frozenTables(graph, texts, undefined, settings);
     const row = (name: string) => {
       const at = graph.entityId(name) * dim;
       return Array.from(entities.subarray(at, at + dim));
@@ -64,9 +61,9 @@ describe('frozen tables', () => {
   });
 
   test('take relations from their names as they are, or from TransE', async () => {
-    const byName = await frozenTables(tf, graph, texts, undefined, tinySettings());
+    const byName = await frozenTables(graph, texts, undefined, tinySettings());
     expect([byName.relations, byName.relationDim]).toEqual([texts.relations, 16]);
-    const byTranse = await frozenTables(tf, graph, texts, transe, tinySettings({ relationVectors: 'transe' }));
+    const byTranse = await frozenTables(graph, texts, transe, tinySettings({ relationVectors: 'transe' }));
     expect(byTranse.relationDim).toBe(3);
     expect(meanNorm(byTranse.relations, 3)).toBeCloseTo(1, 5);
     expect(byTranse.relations[1]! / byTranse.relations[0]!).toBeCloseTo(transe.relations[1]! / transe.relations[0]!, 4);
@@ -75,17 +72,11 @@ describe('frozen tables', () => {
   test.each([{ entityVectors: ['transe' as const] }, { relationVectors: 'transe' as const }])(
     'are refused where TransE is asked for and absent: %j',
     async (changes) => {
-      const made = frozenTables(tf, graph, texts, undefined, tinySettings(changes));
+      const made = frozenTables(graph, texts, undefined, tinySettings(changes));
       await expect(made).rejects.toThrow(WorkbenchError);
       await expect(made).rejects.toThrow(/expected TransE embeddings/);
     },
   );
-
-  test('leave no tensor behind', async () => {
-    const before = tf.memory().numTensors;
-    await frozenTables(tf, graph, texts, undefined, tinySettings());
-    expect(tf.memory().numTensors).toBe(before);
-  });
 });
 
 const named = graphOf('names', [

@@ -25,7 +25,7 @@ import { makeEnv } from '../../../envs/index.js';
 import { stateTextSettings } from '../../../envs/settings.js';
 import { Graph, pathKey, unknownId } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { argmaxSegment, segmentLogSoftmax } from '../../../src/tensor/categorical.js';
+import { argmaxSegment, segmentLogSoftmax } from '../../../src/nn/categorical.js';
 import { checkProperty } from '../../fixtures/property.js';
 import { laterSample } from '../../fixtures/toy-walker.js';
 import { graphOf, toyTwoHop } from '../../fixtures/toy-walks.js';

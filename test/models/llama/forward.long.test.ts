@@ -1,16 +1,17 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { LlamaConfig } from '../../../models/llama/config.js';
 import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
 import { rotate, rotation } from '../../../models/llama/rotary.js';
-import { targetLogits, weightedCrossEntropy } from '../../../models/llama/token-loss.js';
+import { labelLogProbs, targetLogits } from '../../../models/llama/token-loss.js';
 import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { readTensor } from '../../../src/tensor/ops.js';
+import type { Executor } from '../../../src/nn/executor.js';
+import { openExecutor } from '../../../src/nn/open-executor.js';
+import { Parameters } from '../../../src/nn/parameters.js';
+import { Tape } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
 import { llamaForward } from '../../fixtures/llama-forward.js';
-import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { executorsHere } from '../../fixtures/executors.js';
 
 const config: LlamaConfig = {
   vocabSize: 23,
@@ -24,26 +25,24 @@ const config: LlamaConfig = {
   normEps: 1e-5,
 };
 
-// The plain backend takes minutes for finite differences.
-const backends = (await backendsHere()).filter((name) => name !== 'cpu');
+const executors = await executorsHere();
 
 function drawnIds(count: number): Int32Array {
   const rng = new Rng(5);
   return Int32Array.from({ length: count }, () => rng.integer(config.vocabSize));
 }
 
-describe.each(backends)('the forward pass on %s', (backend) => {
-  let tf: Tf;
+describe.each(executors)('the forward pass on %s', (name) => {
+  let executor: Executor;
   beforeAll(async () => {
-    ({ tf } = await openBackend(backend));
+    ({ executor } = await openExecutor(name));
   });
 
   const logits = async (weights: ReadonlyMap<string, Float32Array>, ids: Int32Array, batch: number, sizes = config) => {
-    const parameters = llamaParameters(tf, sizes, weights);
-    const values = await readTensor(tf, () =>
-      logitsOf(parameters, hiddenStates(parameters, sizes, { ids, batch, length: ids.length / batch })),
-    );
-    parameters.dispose();
+    const tape = new Tape(llamaParameters(executor, sizes, weights), false);
+    const states = hiddenStates(tape, sizes, { ids, batch, length: ids.length / batch });
+    const values = await tape.outputs([logitsOf(tape, states)]).read();
+    tape.parameters.dispose();
     return values;
   };
 
@@ -81,26 +80,30 @@ describe.each(backends)('the forward pass on %s', (backend) => {
   });
 
   test('has the gradient that finite differences measure', async () => {
-    const parameters = llamaParameters(tf, config, startingWeights(config, 3));
+    const parameters = llamaParameters(executor, config, startingWeights(config, 3));
     const tokens = { ids: drawnIds(18), batch: 2, length: 9 };
     const targets = {
       rows: Int32Array.of(0, 3, 8, 9, 17),
       labels: Int32Array.of(4, 22, 0, 7, 4),
       weights: Float32Array.of(1, 0.5, 1, 0.05, 1),
     };
-    await checkGradient(tf, parameters, () =>
-      weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
-    );
+    const tape = new Tape(parameters);
+    await checkGradient(parameters, () => {
+      tape.begin();
+      return tape.outputs([labelLogProbs(tape, targetLogits(tape, config, tokens, targets), targets.labels)]);
+    });
     parameters.dispose();
   });
 
   test('has that gradient over several blocks of queries, too', async () => {
-    const parameters = llamaParameters(tf, config, startingWeights(config, 3));
+    const parameters = llamaParameters(executor, config, startingWeights(config, 3));
     const tokens = { ids: drawnIds(140), batch: 1, length: 140 };
     const targets = { rows: Int32Array.of(20, 139), labels: Int32Array.of(4, 22), weights: Float32Array.of(1, 1) };
-    await checkGradient(tf, parameters, () =>
-      weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
-    );
+    const tape = new Tape(parameters);
+    await checkGradient(parameters, () => {
+      tape.begin();
+      return tape.outputs([labelLogProbs(tape, targetLogits(tape, config, tokens, targets), targets.labels)]);
+    });
     parameters.dispose();
   });
 
@@ -108,11 +111,15 @@ describe.each(backends)('the forward pass on %s', (backend) => {
     const length = 40;
     const rng = new Rng(9);
     const [query, key] = [0, 1].map(() => Array.from({ length: 4 }, () => rng.normal()));
-    const turned = (vector: number[]) =>
-      readTensor(tf, () => {
-        const rows = tf.tensor2d(Array.from({ length }, () => vector)) as tfTypes.Tensor2D;
-        return rotate(tf, rows, rotation(tf, { ...config, dim: 4, heads: 1 }, length, 1));
-      });
+    const turned = (vector: number[]) => {
+      const tape = new Tape(new Parameters(executor, {}), false);
+      const rows = tape.constant(
+        Float32Array.from({ length: 4 * length }, (_, i) => vector[i % 4]!),
+        4,
+      );
+      const turn = rotation(tape, { ...config, dim: 4, heads: 1 }, length, 1);
+      return tape.outputs([rotate(tape, rows, turn)]).read();
+    };
     const [q, k] = [await turned(query!), await turned(key!)];
     const product = (at: number, to: number) =>
       [0, 1, 2, 3].reduce((sum, i) => sum + q[at * 4 + i]! * k[to * 4 + i]!, 0);

@@ -6,7 +6,8 @@ import { type BytePairTokenizer, bytePairTokenizer } from '../../../models/llama
 import { chatSegments } from '../../../models/llama/chat-segments.js';
 import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
 import { llamaParameters } from '../../../models/llama/weights.js';
-import { openBackend } from '../../../src/tensor/backend.js';
+import { SimdExecutor } from '../../../src/nn/simd/executor.js';
+import { Tape } from '../../../src/nn/tape.js';
 import { documentTokens } from '../../../models/llama/token-corpus.js';
 import { openEncoder } from '../../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../../src/encoder/settings.js';
@@ -139,11 +140,8 @@ function plainLogits({ config, weights }: OpenedLlama, ids: readonly number[]): 
 }
 
 async function trainedLogits({ config, weights }: OpenedLlama, ids: readonly number[]): Promise<ArrayLike<number>[]> {
-  const { tf } = await openBackend('wasm');
-  const parameters = llamaParameters(tf, config, weights);
-  const logits = tf.tidy(() => {
-    const states = hiddenStates(parameters, config, { ids: Int32Array.from(ids), batch: 1, length: ids.length });
-    return logitsOf(parameters, states).dataSync() as Float32Array;
-  });
+  const tape = new Tape(llamaParameters(new SimdExecutor(), config, weights), false);
+  const states = hiddenStates(tape, config, { ids: Int32Array.from(ids), batch: 1, length: ids.length });
+  const logits = await tape.outputs([logitsOf(tape, states)]).read();
   return ids.map((_, position) => logits.subarray(position * config.vocabSize, (position + 1) * config.vocabSize));
 }

@@ -4,8 +4,8 @@ import { bilinearRanks, composeQuery } from '../../../src/embedding/bilinear.js'
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import { bilinearScorer, sidedLinkMetrics } from '../../../src/embedding/scorers.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { Arena } from '../../../src/simd/arena.js';
-import { openKernels } from '../../../src/simd/kernels.js';
+import { Arena } from '../../../src/nn/simd/arena.js';
+import { openKernels } from '../../../src/nn/simd/kernels.js';
 import { bilinearSettings } from '../../../trainers/bilinear/settings.js';
 import { type BilinearState, createBilinear, trainBilinear } from '../../../trainers/bilinear/train-bilinear.js';
 import { ranksByScores } from '../../fixtures/rank-of.js';

@@ -4,8 +4,9 @@ import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
 import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { walkCollector } from '../../../agents/top-paths.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { AdamW } from '../../../src/nn/adamw.js';
+import type { Executor } from '../../../src/nn/executor.js';
+import { openExecutor } from '../../../src/nn/open-executor.js';
 import { type CloneEpoch, type CloneStep } from '../../../trainers/clone.js';
 import { cloneSettings } from '../../../trainers/clone-settings.js';
 import { cloneGolds } from '../../fixtures/clone-golds.js';
@@ -16,10 +17,10 @@ import { toyTwoHop } from '../../fixtures/toy-walks.js';
 const world = toyTwoHop();
 const settings = cloneSettings.parse({ epochs: 4, batchSize: 2, warmupSteps: 2, learningRate: 0.02, maxCandidates: 4 });
 
-let tf: Tf;
+let executor: Executor;
 let inputs: WalkerInputs;
 beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
+  ({ executor } = await openExecutor('simd'));
   inputs = await inputsWith({});
 });
 
@@ -34,13 +35,13 @@ async function inputsWith(changes: Partial<WalkerSettings>): Promise<WalkerInput
     graph,
     featurizer,
     walks: { graph },
-    tables: trained ? noTables : await frozenTables(tf, graph, vectors, undefined, walker),
+    tables: trained ? noTables : await frozenTables(graph, vectors, undefined, walker),
     maxActions: longestList(graph),
   };
 }
 
 function trained(inputs: WalkerInputs) {
-  const policy = createPolicy(tf, inputs, 1);
+  const policy = createPolicy(executor, inputs, 1);
   const optimizer = new AdamW(policy.head.parameters, { weightDecay: settings.weightDecay, maxGradNorm: 1 });
   const dispose = () => {
     optimizer.dispose();
@@ -55,7 +56,6 @@ describe('behaviour cloning', () => {
   test.each([['candidate', {}], ['pa-mlp', { head: 'pa-mlp' }], ...Object.entries(ablations)] as const)(
     'learns the golds of a toy world, head %s: the beam ranks each first',
     async (_name, walker) => {
-      const before = tf.memory().numTensors;
       const { policy, optimizer, dispose } = trained(await inputsWith(walker));
       const epochs: CloneEpoch[] = [];
       await cloneGolds({
@@ -70,7 +70,6 @@ describe('behaviour cloning', () => {
       const rankings = await beamSearch(policy, tasks, 10, walkCollector(world.graph, { beamWidth: 10 }));
       expect(rankings.map(({ paths }) => paths[0]!.path)).toEqual(world.samples.map(({ gold }) => gold.path));
       dispose();
-      expect(tf.memory().numTensors).toBe(before);
     },
   );
 

@@ -273,7 +273,7 @@ describe('kgwalk embeddings import', () => {
       'ppo.samplesPerUpdate=4 ppo.minibatchSamples=4',
     ];
     const sets = settings.flatMap((line) => line.split(' ')).flatMap((one) => ['--set', one]);
-    const trained = await kgwalk('train', 'links', '--run-dir', run, '--backend', 'wasm', ...sets);
+    const trained = await kgwalk('train', 'links', '--run-dir', run, '--backend', 'simd', ...sets);
     expect([trained.exitCode, trained.exitCode ? trained.err : '']).toEqual([0, '']);
     const checked = await kgwalk('datasets', 'check', 'links', '--run', run);
     expect(checked.out).toMatch(/theirs, imported.*not known/);

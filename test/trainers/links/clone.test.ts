@@ -6,8 +6,9 @@ import { linkWalkerSettings } from '../../../agents/link-walker/settings.js';
 import { LinkQueryEnv } from '../../../envs/link-query/link-query-env.js';
 import { linkQueryWorld, type LinkQueryOptions } from '../../../envs/link-query/world.js';
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { AdamW } from '../../../src/nn/adamw.js';
+import type { Executor } from '../../../src/nn/executor.js';
+import { openExecutor } from '../../../src/nn/open-executor.js';
 import { clone, type CloneEpoch, type CloneOptions, type CloneStep } from '../../../trainers/clone.js';
 import { cloneSettings, demonstrationSettings } from '../../../trainers/clone-settings.js';
 import { demonstrationsOf, shownDemonstrations } from '../../../trainers/demonstrations.js';
@@ -80,8 +81,8 @@ describe('demonstrations', () => {
 });
 
 describe('cloning of demonstrations', () => {
-  let tf: Tf;
-  beforeAll(async () => ({ tf } = await openBackend('wasm')));
+  let executor: Executor;
+  beforeAll(async () => ({ executor } = await openExecutor('simd')));
   const settings = cloneSettings.parse({ epochs: 3, batchSize: 8, warmupSteps: 2, learningRate: 0.02 });
 
   const walksOf = ({ world, demonstrations }: ReturnType<typeof shown>, actor: LinkActor) =>
@@ -94,7 +95,7 @@ describe('cloning of demonstrations', () => {
   function learner() {
     const network = linkWalkerSettings.parse({ vectorDim: 8, pathDim: 8, width: 16 });
     const { numEntities, numRelations } = graph;
-    const actor = createLinkWalker(tf, network, { lists: graph, numEntities, numRelations }, 1);
+    const actor = createLinkWalker(executor, network, { lists: graph, numEntities, numRelations }, 1);
     const optimizer = new AdamW(actor.parameters as never, { maxGradNorm: 1 });
     return { actor, optimizer };
   }

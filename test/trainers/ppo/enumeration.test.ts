@@ -3,7 +3,6 @@ import { actionLogProbs } from '../../../agents/actor.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
 import { hitsGold } from '../../../envs/dialogue-walk/hits.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/dialogue-walk/rules.js';
-import { openBackend } from '../../../src/tensor/backend.js';
 import { goldWalks } from '../../../trainers/demonstrations.js';
 import { expectedReward } from '../../../trainers/expected-reward.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
@@ -37,15 +36,14 @@ const samples = [0, 1, 2, 3];
 test.each(isLong ? (['none', 'group-mean', 'critic'] as const) : (['critic'] as const))(
   'the gradient of a first step, baseline %s, is on average that of all walks there are',
   async (baseline) => {
-    const { tf } = await openBackend('cpu');
     const kind = { seed: 5, ends: false, cuts: false };
     const rounds = often(400, 4000);
     const explorations = 4;
     const perRound = { samplesPerUpdate: samples.length, minibatchSamples: samples.length, explorations };
     const settings = ppoSettings.parse({ ...plain, ...perRound, baseline, gaeLambda: 1, updates: rounds });
     const rowOf = rowNumbers();
-    const actor = tableActor(tf, kind.seed, rowOf);
-    const network = baseline === 'critic' ? tableCritic(tf, kind.seed, rowOf) : undefined;
+    const actor = tableActor(kind.seed, rowOf);
+    const network = baseline === 'critic' ? tableCritic(kind.seed, rowOf) : undefined;
     const optimizer = adamOf(actor.parameters, settings);
     const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
     const { envs } = recordedTrees(kind, samples.length * explorations, rowOf);
@@ -117,7 +115,7 @@ test.each(isLong ? (['candidate', 'pa-mlp'] as const) : (['candidate'] as const)
   async (head) => {
     const { graph, samples: dialogues } = toyTwoHop();
     const rules = { horizon: 2, equalAtStep1: false };
-    const { tf, policy: make } = await toyWalker({ graph, samples: dialogues }, rules, { head });
+    const { policy: make } = await toyWalker({ graph, samples: dialogues }, rules, { head });
     const policy = make(3);
     const { parameters } = policy.head;
     const requests: { task: (typeof dialogues)[number]['task']; state: WalkState }[] = [];
@@ -147,9 +145,8 @@ test.each(isLong ? (['candidate', 'pa-mlp'] as const) : (['candidate'] as const)
     }
     const batch = policy.featurizer.batch(requests);
     const exact = { outputs: () => policy.head.logits(batch), grad: () => Float32Array.from(grads.flat()) };
-    const gradients = await gradientsOf(tf, exact, parameters.variables);
-    const expected = await Promise.all(gradients.map(async (gradient) => Array.from(await gradient.data())));
-    tf.dispose(gradients);
+    const gradients = await gradientsOf(exact, parameters);
+    const expected = parameters.names.map((name) => Array.from(gradients[name]!.data));
 
     const settings = ppoSettings.parse({ ...plain, updates: 1, samplesPerUpdate: dialogues.length });
     const optimizer = adamOf(parameters, settings);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { applyAction, defaultWalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
+import { segmentLogSoftmax } from '../../../src/nn/categorical.js';
 import { goldWalks } from '../../../trainers/demonstrations.js';
 import { expectedRewardGradient } from '../../../trainers/expected-reward.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';

@@ -14,7 +14,7 @@ import { ppo } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { often } from '../../fixtures/long-tests.js';
-import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { executorsHere } from '../../fixtures/executors.js';
 import { filmGraph, filmQuestions } from '../../fixtures/toy-questions.js';
 import { shake, toyRelationWalker } from '../../fixtures/toy-relation-walker.js';
 import { ablations, toyWalker } from '../../fixtures/toy-policy.js';
@@ -49,7 +49,7 @@ async function deviations<Observation, Request extends TaskRequest>(
 }
 
 // Kernels of GPUs and of native TensorFlow round by the shape of a batch; the others do not.
-const backends = await backendsHere(['tensorflow-gpu', 'tensorflow']);
+const backends = await executorsHere(['tensorflow-gpu', 'tensorflow']);
 
 test.each([
   ['the sentence', async () => (await toyRelationWalker()).networkOf(5)],
@@ -84,7 +84,7 @@ describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-
     policy.head.weightsChanged();
     const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 4 * explorations);
     const seen = await deviations(walkerActor(policy), envs, world.samples.length);
-    expect(toy.tf.getBackend()).toBe(backend);
+    expect(toy.executor.name).toBe(backend);
     expect(Math.max(...seen)).toBeLessThanOrEqual(1e-6);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
-import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
+import { segmentLogSoftmax } from '../../../src/nn/categorical.js';
 import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../../../trainers/ppo-loss.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { microbatches } from '../../../trainers/ppo-step.js';

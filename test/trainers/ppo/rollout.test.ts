@@ -1,6 +1,5 @@
 /** Data of an update of PPO: the order of samples, drawn actions, collected walks and their buffer. */
 import { describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Actor } from '../../../agents/actor.js';
 import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
 import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
@@ -11,11 +10,9 @@ import { Grid } from '../../../envs/index.js';
 import { makeEnv } from '../../../envs/registry.js';
 import { VectorEnv } from '../../../envs/vector-env.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { adamWOf } from '../../../src/tensor/adamw.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { sampleSegment } from '../../../src/tensor/categorical.js';
-import { gatherRows, readTensor } from '../../../src/tensor/ops.js';
-import { ParameterSet } from '../../../src/tensor/parameters.js';
+import { AdamW } from '../../../src/nn/adamw.js';
+import { SimdParameters, SimdTape } from '../../../src/nn/simd/tape.js';
+import { sampleSegment } from '../../../src/nn/categorical.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { actionDraw, collectRollouts, RolloutBuffer, sampleOrder, wholeWalks } from '../../../trainers/rollout.js';
@@ -224,17 +221,16 @@ test('an episode that the environment cuts is worth what the critic says of the 
     state: { start, current, hop, path, done: false },
     actions: new Int32Array(0),
   }));
-  const expected = await readTensor(toy.tf, () => critic.values(policy.featurizer.batch(requests)));
+  const expected = await critic.values(policy.featurizer.batch(requests)).read();
   expect([figures.length, buffer.length]).toEqual([1, 2]);
   expect([...buffer.rollout.bootstrapValues]).toEqual([...expected]);
   expect(expected.every((value) => value !== 0)).toBe(true);
 });
 
 test('an actor without custom keys distinguishes states by the path to them', async () => {
-  const { tf } = await openBackend('cpu');
   const kind = { seed: 8, ends: true, cuts: false };
   const collected = async (keyed: boolean) => {
-    const { stateKey, ...actor } = tableActor(tf, 8, rowNumbers());
+    const { stateKey, ...actor } = tableActor(8, rowNumbers());
     const { envs } = recordedTrees(kind, 60, rowNumbers());
     const buffer = new RolloutBuffer<TreeRequest>(180);
     const draw = actionDraw(new Rng(3));
@@ -257,10 +253,10 @@ const cells = 25;
 type Cell = { task: { id: string }; cell: number };
 
 /** Scores of four moves for every cell; a state is its cell, independent of the path. */
-function cellActor(tf: Tf): Actor<Float32Array, Cell> {
-  const parameters = new ParameterSet(tf);
-  const starts = Float32Array.from({ length: cells * 4 }, (_, i) => Math.sin(i) / 4);
-  parameters.add('scores', [cells, 4], starts);
+function cellActor(): Actor<Float32Array, Cell> {
+  const data = Float32Array.from({ length: cells * 4 }, (_, i) => Math.sin(i) / 4);
+  const parameters = new SimdParameters({ scores: { shape: [cells, 4], data } });
+  const tape = new SimdTape(parameters);
   return {
     parameters,
     requestOf: (observation) => ({ task: { id: 'grid' }, cell: observation.indexOf(1) }),
@@ -269,9 +265,9 @@ function cellActor(tf: Tf): Actor<Float32Array, Cell> {
     score: (requests) => ({
       offsets: Int32Array.from({ length: requests.length + 1 }, (_, i) => 4 * i),
       logits() {
-        const table = parameters.get('scores') as unknown as tfTypes.Tensor2D;
+        tape.begin();
         const index = Int32Array.from(requests, ({ cell }) => cell);
-        return tf.reshape(gatherRows(tf, table, index), [-1]) as tfTypes.Tensor1D;
+        return tape.outputs([tape.rows(tape.parameter('scores'), index)]);
       },
     }),
     weightsChanged() {},
@@ -282,8 +278,7 @@ function cellActor(tf: Tf): Actor<Float32Array, Cell> {
 const grids = (count: number) => new VectorEnv(Array.from({ length: count }, () => new Grid({ maxSteps: 40 })));
 
 test('a state that comes back in a later step of a walk is stored once, and its actions keep their probabilities', async () => {
-  const { tf } = await openBackend('cpu');
-  const actor = cellActor(tf);
+  const actor = cellActor();
   const buffer = new RolloutBuffer<Cell>(20 * 40);
   await collectRollouts(actor, undefined, grids(20), buffer, [0], 20, actionDraw(new Rng(5)));
   expect(new Set(buffer.states.map(({ cell }) => cell)).size).toBe(buffer.states.length);
@@ -301,9 +296,8 @@ test('a state that comes back in a later step of a walk is stored once, and its 
 });
 
 test('PPO over cells finds the shortest walk through the room', async () => {
-  const { tf } = await openBackend('cpu');
-  const actor = cellActor(tf);
-  const optimizer = adamWOf(actor.parameters);
+  const actor = cellActor();
+  const optimizer = new AdamW(actor.parameters);
   const settings = ppoSettings.parse({
     ...{ init: 'scratch', updates: 60, samplesPerUpdate: 1, explorations: 32, updateEpochs: 4, klCoef: 0 },
     ...{ learningRate: 0.1, warmupUpdates: 0, lrDecay: 'none', entropyCoef: 0.001, gamma: 0.95 },

@@ -1,13 +1,13 @@
-/** One PPO update with the real heads on every rung of the ladder, compared with the plain backend. */
+/** One PPO update with the real heads on every executor, compared with SIMD kernels. */
 import { describe, expect, test } from '@jest/globals';
 import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../../envs/index.js';
-import type { BackendName } from '../../../src/tensor/backend.js';
+import type { ExecutorName } from '../../../src/nn/open-executor.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
-import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { executorsHere } from '../../fixtures/executors.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';
 import { randomize } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
@@ -19,7 +19,7 @@ const rules = { horizon: 2, equalAtStep1: false };
 const explorations = 4;
 
 /** Weights of actor and critic after an update of two minibatches, and the figures of that update. */
-async function update(backend: BackendName, head: 'candidate' | 'pa-mlp') {
+async function update(backend: ExecutorName, head: 'candidate' | 'pa-mlp') {
   const world = toyTwoHop();
   const toy = await toyWalker(world, rules, { head }, backend);
   const policy = toy.policy(1);
@@ -50,13 +50,13 @@ async function update(backend: BackendName, head: 'candidate' | 'pa-mlp') {
   return { weights, figures };
 }
 
-const names = (await backendsHere()).filter((name) => name !== 'cpu');
+const names = (await executorsHere()).filter((name) => name !== 'simd');
 const heads = ['candidate', 'pa-mlp'] as const;
 const plain = new Map<string, Awaited<ReturnType<typeof update>>>();
-for (const head of heads) plain.set(head, await update('cpu', head));
+for (const head of heads) plain.set(head, await update('simd', head));
 
 describe.each(names)('an update on %s', (backend) => {
-  test.each(heads)('of the %s head and a critic is that of the plain backend', async (head) => {
+  test.each(heads)('of the %s head and a critic is that of SIMD kernels', async (head) => {
     const [got, expected] = [await update(backend, head), plain.get(head)!];
     expect(Object.keys(got.weights)).toEqual(Object.keys(expected.weights));
     const differences = Object.entries(expected.weights).flatMap(([name, { data }]) =>

@@ -2,10 +2,9 @@
  * PPO a second time, in plain numbers and straight from the papers: no typed arrays, no shared states, no closed forms.
  * Sums are written out, gradients are measured. It shares nothing with `trainers/ppo`.
  */
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import type { TrainedParameters } from '../../../src/tensor/trainable.js';
+import type { Parameters } from '../../../src/nn/parameters.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
@@ -233,11 +232,6 @@ function scalarUpdate(
   return Object.fromEntries(Object.keys(seen[0]!).map((key) => [`train/${key}`, mean(seen.map((one) => one[key]!))]));
 }
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('cpu'));
-});
-
 const baselines = ['group-mean', 'critic', 'none', 'moving-average'] as const;
 const normalizations = ['minibatch', 'buffer', 'none'] as const;
 
@@ -285,14 +279,14 @@ test('PPO gives the losses, gradients, moments and weights of an independent sca
   for (let seed = 0; seed < often(24, 1000); seed++) {
     const settings = settingsOf(seed);
     const rowOf = rowNumbers();
-    const actor = tableActor(tf, seed, rowOf);
-    const anchor = tableActor(tf, seed + 1e6, rowOf);
-    const network = settings.baseline === 'critic' ? tableCritic(tf, seed, rowOf) : undefined;
+    const actor = tableActor(seed, rowOf);
+    const anchor = tableActor(seed + 1e6, rowOf);
+    const network = settings.baseline === 'critic' ? tableCritic(seed, rowOf) : undefined;
     const optimizer = adamOf(actor.parameters, settings);
     const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
     const kind = { seed, ends: true, cuts: seed % 2 === 0 };
     const { envs, walks } = recordedTrees(kind, settings.samplesPerUpdate * settings.explorations, rowOf);
-    const numbersOf = async (set: TrainedParameters, name: string) => (await set.export())[name]!.data;
+    const numbersOf = async (set: Parameters, name: string) => (await set.export())[name]!.data;
     const learner = {
       scores: scalarTable(await numbersOf(actor.parameters, 'scores')),
       critic: network && scalarTable(await numbersOf(network.parameters, 'values')),
@@ -320,7 +314,7 @@ test('PPO gives the losses, gradients, moments and weights of an independent sca
           keys.map((key) => metrics[key]!),
           Object.values(expected),
         );
-        const compare = async (name: string, set: TrainedParameters, state: typeof optimizer, table: ScalarTable) => {
+        const compare = async (name: string, set: Parameters, state: typeof optimizer, table: ScalarTable) => {
           const moments = (await state.exportState('')).tensors;
           const actual = {
             values: await numbersOf(set, name),

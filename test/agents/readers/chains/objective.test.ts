@@ -13,9 +13,8 @@ import { type FrontierNode, frontierTrie } from '../../../../envs/relation-walk/
 import { type GoldSet, goldSet, scoreFrontier } from '../../../../envs/relation-walk/rules.js';
 import { Graph } from '../../../../src/kg/graph.js';
 import { Rng } from '../../../../src/run/seeds.js';
-import { HostParameters } from '../../../../src/tensor/host/host-parameters.js';
-import { Tape, type Taped } from '../../../../src/tensor/host/tape.js';
-import { normalValues } from '../../../../src/tensor/parameters.js';
+import { type HostTaped, SimdParameters, SimdTape } from '../../../../src/nn/simd/tape.js';
+import { normalValues } from '../../../../src/nn/parameters.js';
 import { checkProperty } from '../../../fixtures/property.js';
 import { filmGraph, filmQuestions } from '../../../fixtures/toy-questions.js';
 
@@ -169,12 +168,12 @@ describe('feasible chains', () => {
   });
 
   test.each([false, true])('have in training the probability that they have in the search, backward=%p', (backward) => {
-    const parameters = new HostParameters({ x: { shape: [1], data: new Float32Array(1) } });
-    const tape = new Tape(parameters);
+    const parameters = new SimdParameters({ x: { shape: [1], data: new Float32Array(1) } });
+    const tape = new SimdTape(parameters);
     const drawn = (name: string, width: number) => tape.constant(normalValues(Rng.named(1, name), 1, 2 * width), width);
     // The second text's row is what a text alone is computed to be.
-    const lastRow = ({ values, width }: Taped) => tape.constant(values.slice(width), width);
-    const compute = (_: Tape, texts: readonly string[]) => {
+    const lastRow = ({ values, width }: HostTaped) => tape.constant(values.slice(width), width);
+    const compute = (_: SimdTape, texts: readonly string[]) => {
       tape.begin();
       const [steps, hops] = [['a', 'b', 'c'].map((name) => drawn(name, graph.numRelations)), drawn('hops', 3)];
       return texts.length === 2 ? { steps, hops } : { steps: steps.map(lastRow), hops: lastRow(hops) };

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { freshBilinear, graphQueries } from '../../../../agents/embeddings/bilinear-step.js';
 import { embedKgqa } from '../../../../agents/readers/embed-kgqa/embed-kgqa.js';
-import { memory } from '../../../../agents/readers/embed-kgqa/fitted-table.js';
+import { SimdExecutor } from '../../../../src/nn/simd/executor.js';
 import { QuestionSide } from '../../../../agents/readers/embed-kgqa/question-side.js';
 import { type AskedBatch, QuestionStep } from '../../../../agents/readers/embed-kgqa/question-step.js';
 import { answerRanking, wantedRelations } from '../../../../agents/readers/embed-kgqa/ranking.js';
@@ -106,7 +106,7 @@ const shape = { inputs: 5, width: 6, dim: 8, matched: 3 };
 
 /** Three questions over a small table of numbers large enough for differences in float32. */
 function world(negatives: number) {
-  const room = memory();
+  const room = new SimdExecutor();
   const weights = room.arena.hold(
     freshBilinear({ model: 'complex', dim: shape.dim }, { numEntities, numRelations: 4, seed: 2 }),
   );
@@ -204,7 +204,7 @@ describe('a ranking of answers', () => {
     tails: Int32Array.of(1, 2, 3, 2, 4),
   });
   const dim = 8;
-  const { arena, kernels } = memory();
+  const { arena, kernels } = new SimdExecutor();
   const { table } = arena.hold(freshBilinear({ model: 'complex', dim }, { numEntities: 5, numRelations: 3, seed: 6 }));
   const vector = Float32Array.from({ length: dim }, (_, k) => 30 * Math.cos(k));
   const scores = (() => {

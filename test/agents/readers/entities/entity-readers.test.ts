@@ -6,7 +6,7 @@ import { rankedAnswer } from '../../../../agents/readers/entities/entity-reader.
 import type { Reader, ReaderKind } from '../../../../agents/readers/reader.js';
 import type { QuestionSample } from '../../../../datasets/question.js';
 import { Rng } from '../../../../src/run/seeds.js';
-import { Diverged } from '../../../../src/tensor/diverged.js';
+import { Diverged } from '../../../../src/nn/diverged.js';
 import { tinyFacts, tinyQuestions } from './tiny-films.js';
 import { isLong, longTest } from '../../../fixtures/long-tests.js';
 

@@ -5,13 +5,12 @@ import { answerRows, partsOf, topicsOf } from '../../../../agents/readers/entiti
 import { addressed, memoryBatch } from '../../../../agents/readers/entities/memory.js';
 import { instructions, nsmStarts, reason } from '../../../../agents/readers/entities/nsm-network.js';
 import { nsmTeacher } from '../../../../agents/readers/entities/nsm-teacher.js';
-import { reachedShares, sums } from '../../../../agents/readers/entities/reasoning.js';
+import { reachedShares } from '../../../../agents/readers/entities/reasoning.js';
 import { disagreement, distance, shareLoss, tapedLoss } from '../../../../agents/readers/entities/share-loss.js';
 import { wordBasis, wordInput, type WordInput } from '../../../../agents/readers/words/inputs.js';
 import { subgraphsOf } from '../../../../src/kg/subgraphs.js';
 import { Rng } from '../../../../src/run/seeds.js';
-import { HostParameters } from '../../../../src/tensor/host/host-parameters.js';
-import { Tape, type Taped } from '../../../../src/tensor/host/tape.js';
+import { type HostTaped, SimdParameters, SimdTape } from '../../../../src/nn/simd/tape.js';
 import { differenceAt, expectClose } from '../../../fixtures/gradient-check.js';
 import { tinyFacts, tinyFilms, tinyQuestions } from './tiny-films.js';
 import { often } from '../../../fixtures/long-tests.js';
@@ -29,7 +28,7 @@ const normals = (name: string, length: number) => {
 };
 
 /** Compares the gradients of a loss with differences, on some numbers of each parameter. */
-function checkGrads(parameters: HostParameters, loss: () => number, back: () => void): void {
+function checkGrads(parameters: SimdParameters, loss: () => number, back: () => void): void {
   parameters.grads.fill(0);
   loss();
   back();
@@ -45,8 +44,8 @@ function checkGrads(parameters: HostParameters, loss: () => number, back: () => 
 }
 
 /** A network's loss on the answers, and its backward pass. */
-function lossOf(parameters: HostParameters, scores: (tape: Tape) => Taped, of: EntityBatch | typeof memory) {
-  const tape = new Tape(parameters);
+function lossOf(parameters: SimdParameters, scores: (tape: SimdTape) => HostTaped, of: EntityBatch | typeof memory) {
+  const tape = new SimdTape(parameters);
   let way = () => {};
   const loss = () => {
     tape.begin();
@@ -122,8 +121,8 @@ describe('a batch of subgraphs', () => {
 });
 
 test('shares are a softmax over what is reached, zeros where nothing is, and the loss is their distance from the answers', () => {
-  const parameters = new HostParameters({ scores: { shape: [5, 1], data: Float32Array.of(1, 2, 3, 4, 5) } });
-  const tape = new Tape(parameters);
+  const parameters = new SimdParameters({ scores: { shape: [5, 1], data: Float32Array.of(1, 2, 3, 4, 5) } });
+  const tape = new SimdTape(parameters);
   const bounds = Int32Array.of(0, 3, 5);
   const shares = reachedShares(tape, tape.parameter('scores', 1), bounds, Uint8Array.of(1, 0, 1, 0, 0));
   const first = 1 / (1 + Math.exp(2));
@@ -155,7 +154,7 @@ describe('NSM', () => {
   const shape = { numRelations: subgraphs.numRelations, hops, dim: 12, wordWidth: 12 };
   const opened = async () => {
     const words = wordInput(facts, await wordBasis(facts, tinyQuestions));
-    const parameters = new HostParameters(nsmStarts(words, shape, (name) => Rng.named(1, name)));
+    const parameters = new SimdParameters(nsmStarts(words, shape, (name) => Rng.named(1, name)));
     return { words, parameters };
   };
   const teacherOf = (form: 'parallel' | 'hybrid', words: WordInput) =>
@@ -172,7 +171,8 @@ describe('NSM', () => {
 
   test('has the gradient that its loss has as gradients', async () => {
     const { words, parameters } = await opened();
-    const scores = (tape: Tape) => reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape).scores;
+    const scores = (tape: SimdTape) =>
+      reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape).scores;
     const { loss, back } = lossOf(parameters, scores, batch);
     checkGrads(parameters, loss, back);
   });
@@ -182,8 +182,8 @@ describe('NSM', () => {
     async (form) => {
       const words = wordInput(facts, await wordBasis(facts, tinyQuestions));
       const teacher = teacherOf(form, words);
-      const parameters = new HostParameters(teacher.initialWeights);
-      const tape = new Tape(parameters);
+      const parameters = new SimdParameters(teacher.initialWeights);
+      const tape = new SimdTape(parameters);
       let way = () => {};
       const lesson = { rng: Rng.named(1, 'unused'), answers };
       // Small gradients count as much as large ones.
@@ -211,7 +211,7 @@ describe('NSM', () => {
 
   test('learns from labels with the gradient of their distance', async () => {
     const { words, parameters } = await opened();
-    const tape = new Tape(parameters);
+    const tape = new SimdTape(parameters);
     const labels = batch.initialWeights.map((_, row) => batch.reached[0]![row]! / 3);
     let way = () => {};
     const loss = () => {
@@ -226,7 +226,7 @@ describe('NSM', () => {
 
   test('is the same as messages that are made fact by fact', async () => {
     const { words, parameters } = await opened();
-    const tape = new Tape(parameters);
+    const tape = new SimdTape(parameters);
     const asked = instructions(tape, words, texts, shape);
     const instruction = asked.map(({ values }) => Float64Array.from(values));
     const got = Float64Array.from(reason(tape, asked, textOf, batch, shape).scores.values);
@@ -296,18 +296,18 @@ describe('KV-Mem', () => {
   const questionOf = slots.map((_, slot) => Math.floor(slot / 5));
 
   /** One reading of the memory and the scores behind it. */
-  const scores = (tape: Tape) => {
+  const scores = (tape: SimdTape) => {
     const entities = table.rows(tape, memory.entities);
     const query = tape.parameter('query', dim);
     const ofHead = tape.dots(entities, indices, query, rows);
     const ofRelation = tape.dots(tape.parameter('relation', dim), slots, query, questionOf);
     const weights = addressed(tape, ofHead, ofRelation, memory);
-    const heard = tape.add(query, sums(tape, { weights, table: entities, rows, tableRows: indices }, 4));
+    const heard = tape.add(query, tape.weightedSums(weights, entities, rows, indices, 4));
     return tape.dots(entities, indices, heard, rows);
   };
 
   test('reads what a softmax over facts says, fact by fact', () => {
-    const tape = new Tape(new HostParameters(parts));
+    const tape = new SimdTape(new SimdParameters(parts));
     const got = Float64Array.from(scores(tape).values);
     const row = (entity: number) => [...table.values.subarray(entity * dim, (entity + 1) * dim)];
     const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, value, k) => sum + value * b[k]!, 0);
@@ -337,7 +337,7 @@ describe('KV-Mem', () => {
   });
 
   test('has the gradient that its loss has as gradients, of rows of entities too', () => {
-    const parameters = new HostParameters(parts);
+    const parameters = new SimdParameters(parts);
     const { loss, back } = lossOf(parameters, scores, memory);
     checkGrads(parameters, loss, back);
     table.clear();

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Layers } from '../../../../agents/walker/heads/network.js';
+import { Starts } from '../../../../agents/walker/heads/network.js';
 import {
   type SaidWords,
   type Sequences,
@@ -12,18 +12,16 @@ import {
   wordsOf,
   writeVocabulary,
 } from '../../../../agents/walker/words/said-words.js';
-import { createSequenceReader, createWordEncoder } from '../../../../agents/walker/words/word-encoder.js';
+import { sequenceReader, wordEncoder } from '../../../../agents/walker/words/word-encoder.js';
 import type { WalkSample } from '../../../../datasets/walk-sample.js';
 import { Rng } from '../../../../src/run/seeds.js';
-import { openBackend } from '../../../../src/tensor/backend.js';
-import { matMul, readTensor } from '../../../../src/tensor/ops.js';
-import { ParameterSet } from '../../../../src/tensor/parameters.js';
-import { createRecurrentLayer } from '../../../../src/tensor/recurrent.js';
+import type { Executor } from '../../../../src/nn/executor.js';
+import { Parameters } from '../../../../src/nn/parameters.js';
+import { SimdExecutor } from '../../../../src/nn/simd/executor.js';
+import { Tape, type Taped } from '../../../../src/nn/tape.js';
 import { checkGradient, expectClose } from '../../../fixtures/gradient-check.js';
 import { randomize } from '../../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../../fixtures/toy-walks.js';
-
-const { tf } = await openBackend('wasm');
 
 const units = 3;
 const inputs = 4;
@@ -35,25 +33,32 @@ const sequences: Sequences = {
   offsets: Int32Array.of(0, 2, 3, 8, 10),
 };
 
-function emptyLayers(): Layers {
-  const parameters = new ParameterSet(tf);
-  const weight = (name: string) => parameters.get(name) as unknown as ReturnType<Layers['weight']>;
-  return {
-    parameters,
-    weight,
-    add(name, fanIn, fanOut, biased) {
-      parameters.add(name, [fanIn, fanOut], new Float32Array(fanIn * fanOut));
-      if (biased) parameters.add(`${name}.bias`, [fanOut], new Float32Array(fanOut));
-    },
-    lstm: (name, width, dim) => createRecurrentLayer(tf, parameters, { cell: 'lstm', name, inputs: width, dim }),
-    dense: (input, name) => tf.add(matMul(tf, input, weight(name)), weight(`${name}.bias`)),
+/** Random weights, and what computes with them. */
+async function withWeights(starts: Starts, build: (tape: Tape) => Taped) {
+  const executor: Executor = new SimdExecutor();
+  const parameters = new Parameters(executor, starts.values);
+  await randomize(parameters, 4);
+  const tape = new Tape(parameters);
+  const outputs = (made = build) => {
+    tape.begin();
+    return tape.outputs([made(tape)]);
   };
+  return { parameters, outputs };
+}
+
+/** A reader of the sequences, whose rows are trained too. */
+function reader() {
+  const starts = new Starts(1);
+  const read = sequenceReader(starts, { name: 'r', inputs, units });
+  starts.set('rows', [5, inputs], rows);
+  return withWeights(starts, (tape) => read(tape, tape.parameter('rows'), sequences));
 }
 
 /** The same by loops over plain numbers, a sequence at a time. */
-async function readPlainly(parameters: ParameterSet, sequence: Int32Array): Promise<number[]> {
+async function readPlainly(parameters: Parameters, sequence: Int32Array): Promise<number[]> {
   const tensors = await parameters.export();
-  const of = (name: string) => tensors[name]!.data as Float32Array;
+  const of = (name: string) => tensors[name]!.data;
+  const rows = of('rows');
   const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
   const direction = (name: string, words: number[]) => {
     let [hidden, memory]: number[][] = [Array(units).fill(0), Array(units).fill(0)];
@@ -89,26 +94,18 @@ async function readPlainly(parameters: ParameterSet, sequence: Int32Array): Prom
 
 describe('a reader of sequences', () => {
   test('equals loops over the rows of each, for any length', async () => {
-    const layers = emptyLayers();
-    const read = createSequenceReader(tf, layers, { name: 'r', inputs, units });
-    await randomize(layers.parameters, 4);
-    const made = await readTensor(tf, () => read(tf.tensor2d(rows, [5, inputs]), sequences));
+    const { parameters, outputs } = await reader();
     const expected: number[] = [];
     for (let i = 0; i < 4; i++) {
       const own = sequences.rows.subarray(sequences.offsets[i], sequences.offsets[i + 1]);
-      expected.push(...(await readPlainly(layers.parameters, own)));
+      expected.push(...(await readPlainly(parameters, own)));
     }
-    expectClose(made, expected);
-    layers.parameters.dispose();
+    expectClose(await outputs().read(), expected);
   });
 
   test('has the gradients that its outputs have as gradients', async () => {
-    const layers = emptyLayers();
-    const read = createSequenceReader(tf, layers, { name: 'r', inputs, units });
-    layers.parameters.add('rows', [5, inputs], rows);
-    await randomize(layers.parameters, 4);
-    await checkGradient(tf, layers.parameters, () => read(layers.weight('rows'), sequences));
-    layers.parameters.dispose();
+    const { parameters, outputs } = await reader();
+    await checkGradient(parameters, () => outputs());
   });
 });
 
@@ -129,35 +126,31 @@ const saying = (...rows: number[]) => ({
 
 describe('the encoder of words', () => {
   const make = async () => {
-    const layers = emptyLayers();
-    const starts = { entities: rows, entityDim: inputs };
-    const encode = createWordEncoder(tf, layers, { numWords: 5, starts, width: 6, seed: 1 });
-    await randomize(layers.parameters, 7);
-    return { parameters: layers.parameters, encode };
+    const starts = new Starts(1);
+    const tables = { entities: rows, entityDim: inputs };
+    const encode = wordEncoder(starts, { numWords: 5, tables, width: 6 });
+    const { parameters, outputs } = await withWeights(starts, (tape) => encode(tape, said));
+    return { parameters, outputs, read: (batch = said) => outputs((tape) => encode(tape, batch)).read() };
   };
 
   test('makes one vector a dialogue', async () => {
-    const { parameters, encode } = await make();
-    const made = await readTensor(tf, () => encode(said));
+    const made = await (await make()).read();
     expect(made).toHaveLength(2 * 6);
     expect(made.subarray(6)).not.toEqual(made.subarray(0, 6));
-    parameters.dispose();
   });
 
   test('reads the order of words, and what was said before', async () => {
-    const { parameters, encode } = await make();
-    const made = await readTensor(tf, () => encode(said));
-    expect(await readTensor(tf, () => encode(saying(3, 2, 1, 0, 2, 2)))).not.toEqual(made);
-    const moved = await readTensor(tf, () => encode(saying(1, 2, 3, 4, 2, 2)));
+    const { read } = await make();
+    const made = await read();
+    expect(await read(saying(3, 2, 1, 0, 2, 2))).not.toEqual(made);
+    const moved = await read(saying(1, 2, 3, 4, 2, 2));
     expect(moved.subarray(0, 6)).not.toEqual(made.subarray(0, 6));
     expectClose(moved.subarray(6), made.subarray(6));
-    parameters.dispose();
   });
 
   test('has the gradients that its outputs have as gradients, the table of words among them', async () => {
-    const { parameters, encode } = await make();
-    await checkGradient(tf, parameters, () => encode(said));
-    parameters.dispose();
+    const { parameters, outputs } = await make();
+    await checkGradient(parameters, () => outputs());
   });
 });
 

@@ -1,0 +1,45 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
+/** Exports of the module of kernels, which `../kernels.ts` types as they are here. */
+export { twoDots } from './cosines.ts';
+export { compareListed, countNearer } from './rounded-rows.ts';
+export { addRowDots, addRowDotsGradient } from './row-dots.ts';
+export {
+  transePlaceBytes,
+  transeRoom,
+  transeScratchBytes,
+  transeSettings,
+  transeTable,
+  transeTriples,
+} from './transe-state.ts';
+export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain } from './transe-train.ts';
+export { adamStep, sumAll, sumSquares } from './adam.ts';
+export {
+  addBias,
+  addScaled,
+  columnSums,
+  copyRows,
+  expAll,
+  expGrad,
+  leakyAll,
+  leakyGrad,
+  sigmoidAll,
+  sigmoidGrad,
+  tanhAll,
+  tanhGrad,
+} from './layers.ts';
+export { matMul } from './matmul.ts';
+export {
+  messageGraph,
+  messageHidden,
+  messageWeights,
+  messageWeightGrads,
+  pullMessages,
+  pullGrads,
+  pushMessages,
+  pushGrads,
+  slogRows,
+  slogGradRows,
+  zeroRows,
+} from './messages.ts';
+export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows, transpose } from './rows.ts';
+export { addBlock, addProducts, attend, attendGrad, copyBlock, gruGrad, gruStep } from './sequences.ts';

@@ -1,0 +1,387 @@
+/** Reverse-mode autodiff over matrices: the operations of networks with their gradients. */
+import { Rng } from '../run/seeds.js';
+import type { Activation, Block, Normalization, Numbers, Rows } from './executor.js';
+import { Recording, type Taped } from './recording.js';
+
+export type { Outputs, Taped } from './recording.js';
+
+/** Generators of dropout: one for all rows in turn, or one for each run of rows, whose dropout then does not depend on the other runs. */
+export type Dropping = Rng | readonly Rng[];
+
+/** A table with the row of it that each row of a result reads. */
+export type Gathered<N extends Numbers = Numbers> = readonly [table: Taped<N>, index: Int32Array];
+
+/** Operations over the parameters of one network. Where rows are independent, a row's numbers do not depend on the others. */
+export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Recording<N, R> {
+  /** x · w, or x · wᵀ. */
+  product(x: Taped<N>, w: Taped<N>, transposed = false): Taped<N> {
+    const { executor: on } = this;
+    const [m, k, n] = [x.rows, x.width, transposed ? w.rows : w.width];
+    const out = this.scope.take(m * n);
+    on.matMul(transposed ? 'abT' : 'ab', x.values, w.values, out, m, k, n);
+    return this.result(out, [m, n], [x, w], (grads) => {
+      if (w.grads && transposed) on.matMul('aTb', grads, x.values, w.grads, n, m, k, true);
+      else if (w.grads) on.matMul('aTb', x.values, grads, w.grads, k, m, n, true);
+      if (x.grads) on.matMul(transposed ? 'ab' : 'abT', grads, w.values, x.grads, m, n, k, true);
+    });
+  }
+
+  /**
+   * act(x · W + b) for the parameters `NAME` and `BIAS`.
+   * @param width of the output
+   * @param bias default `NAME.bias`
+   */
+  dense(x: Taped<N>, name: string, width: number, bias = `${name}.bias`, act?: Activation): Taped<N> {
+    const { executor: on } = this;
+    const [w, b] = [this.parameter(name, width), this.parameter(bias, width)];
+    const { rows } = x;
+    const out = this.scope.take(rows * width);
+    on.matMul('ab', x.values, w.values, out, rows, x.width, width);
+    on.addBias(out, b.values, rows, width);
+    if (act) on.activate(act, out, rows * width);
+    return this.result(out, [rows, width], [x, w, b], (grads) => {
+      if (act) on.activateGrad(act, grads, out, rows * width);
+      on.addColumnSums(b.grads!, grads, rows, width);
+      on.matMul('aTb', x.values, grads, w.grads!, x.width, rows, width, true);
+      if (x.grads) on.matMul('abT', grads, w.values, x.grads, rows, width, x.width, true);
+    });
+  }
+
+  /** The same by the shape of `NAME`. */
+  layer(x: Taped<N>, name: string, act?: Activation): Taped<N> {
+    return this.dense(x, name, this.parameter(name).width, undefined, act);
+  }
+
+  /** x · NAME, without a bias. */
+  times(x: Taped<N>, name: string): Taped<N> {
+    return this.product(x, this.parameter(name));
+  }
+
+  /** A function of each number. */
+  activated(kind: Activation, x: Taped<N>): Taped<N> {
+    const length = x.rows * x.width;
+    const out = this.#copy(x);
+    this.executor.activate(kind, out, length);
+    return this.result(out, [x.rows, x.width], [x], (grads) => {
+      this.executor.activateGrad(kind, grads, out, length);
+      this.addTo(x, grads);
+    });
+  }
+
+  tanh(x: Taped<N>): Taped<N> {
+    return this.activated('tanh', x);
+  }
+
+  relu(x: Taped<N>): Taped<N> {
+    return this.activated('relu', x);
+  }
+
+  sigmoid(x: Taped<N>): Taped<N> {
+    return this.activated('sigmoid', x);
+  }
+
+  exp(x: Taped<N>): Taped<N> {
+    return this.activated('exp', x);
+  }
+
+  /** x + scale · y, number by number. */
+  add(x: Taped<N>, y: Taped<N>, scale = 1): Taped<N> {
+    const length = x.rows * x.width;
+    const out = this.#copy(x);
+    this.executor.addScaled(out, y.values, length, scale);
+    return this.result(out, [x.rows, x.width], [x, y], (grads) => {
+      this.addTo(x, grads);
+      this.addTo(y, grads, scale);
+    });
+  }
+
+  scaled(x: Taped<N>, by: number): Taped<N> {
+    return this.add(this.zeros(x.rows, x.width), x, by);
+  }
+
+  /** A bias [1, width] on each row. */
+  biased(x: Taped<N>, bias: Taped<N>): Taped<N> {
+    const { rows, width } = x;
+    const out = this.#copy(x);
+    this.executor.addBias(out, bias.values, rows, width);
+    return this.result(out, [rows, width], [x, bias], (grads) => {
+      this.addTo(x, grads);
+      if (bias.grads) this.executor.addColumnSums(bias.grads, grads, rows, width);
+    });
+  }
+
+  /** Number by number; `y` may be one row, by which each row of `x` is multiplied. */
+  multiply(x: Taped<N>, y: Taped<N>): Taped<N> {
+    const { executor: on } = this;
+    const { rows, width } = x;
+    const step = y.rows === 1 ? 0 : width;
+    const out = this.scope.zeros(rows * width);
+    on.addProducts(out, width, x.values, y.values, step, rows, width);
+    return this.result(out, [rows, width], [x, y], (grads) => {
+      if (x.grads) on.addProducts(x.grads, width, grads, y.values, step, rows, width);
+      if (y.grads) on.addProducts(y.grads, step, grads, x.values, width, rows, width);
+    });
+  }
+
+  /** The same numbers in rows of another width. */
+  reshape({ rows, width, values, grads }: Taped<N>, wide: number): Taped<N> {
+    return { rows: (rows * width) / wide, width: wide, values, grads };
+  }
+
+  /** Rows of a table. @param index int32 [rows of the result] */
+  rows(table: Taped<N>, index: Int32Array): Taped<N> {
+    const { executor: on } = this;
+    const { width } = table;
+    const which = this.scope.rows(index);
+    const out = this.scope.take(index.length * width);
+    on.copyRows(out, table.values, which, width);
+    return this.result(out, [index.length, width], [table], (grads) => {
+      if (table.grads) on.scatterRows(table.grads, grads, which, width);
+    });
+  }
+
+  /** Concatenates rows of as many matrices. */
+  concat(parts: readonly Taped<N>[]): Taped<N> {
+    const width = parts.reduce((sum, part) => sum + part.width, 0);
+    const { rows } = parts[0]!;
+    const out = this.scope.take(rows * width);
+    const blocks = parts.map(({ values, width: own }) => [values, own, 0, own] as const);
+    this.executor.concat(out, blocks, rows);
+    return this.result(out, [rows, width], parts, (grads) => {
+      let column = 0;
+      for (const { grads: into, width: own } of parts) {
+        if (into) this.executor.addBlock([into, own, 0, own], [grads, width, column, own], rows);
+        column += own;
+      }
+    });
+  }
+
+  /** Matrices of one width, one below the other. */
+  stack(parts: readonly Taped<N>[]): Taped<N> {
+    if (parts.length === 1) return parts[0]!;
+    const { width } = parts[0]!;
+    const flat = parts.map(({ rows, values, grads }) => ({ rows: 1, width: rows * width, values, grads }));
+    return this.reshape(this.concat(flat), width);
+  }
+
+  /** Columns `from .. from + count - 1` of each row. */
+  columns(x: Taped<N>, from: number, count: number): Taped<N> {
+    const { rows, width } = x;
+    const out = this.scope.take(rows * count);
+    const part = (of: N): Block<N> => [of, width, from, count];
+    this.executor.concat(out, [part(x.values)], rows);
+    return this.result(out, [rows, count], [x], (grads) => {
+      if (x.grads) this.executor.addBlock(part(x.grads), [grads, count, 0, count], rows);
+    });
+  }
+
+  /** Rows `from .. from + count - 1`. */
+  slice(x: Taped<N>, from: number, count: number): Taped<N> {
+    const flat = { ...x, rows: 1, width: x.rows * x.width };
+    return { ...this.columns(flat, from * x.width, count * x.width), rows: count, width: x.width };
+  }
+
+  /** Sums of one row of each table, plus `x · w`. @param parts tables of one width */
+  sumOfRows(
+    parts: readonly Gathered<N>[],
+    { base, act }: { base?: readonly [x: Taped<N>, w: Taped<N>] | undefined; act?: Activation } = {},
+  ): Taped<N> {
+    const { executor: on } = this;
+    const { width } = parts[0]![0];
+    const rows = parts[0]![1].length;
+    const copied = parts.map(([table, index]) => [table, this.scope.rows(index)] as const);
+    const out = this.scope.take(rows * width);
+    if (base) on.matMul('ab', base[0].values, base[1].values, out, rows, base[0].width, width);
+    copied.forEach(([{ values }, index], i) => {
+      if (i === 0 && !base) on.copyRows(out, values, index, width);
+      else on.addRows(out, values, index, width);
+    });
+    if (act) on.activate(act, out, rows * width);
+    return this.result(out, [rows, width], [...parts.map(([table]) => table), ...(base ?? [])], (grads) => {
+      if (act) on.activateGrad(act, grads, out, rows * width);
+      if (base) {
+        const [x, w] = base;
+        if (w.grads) on.matMul('aTb', x.values, grads, w.grads, x.width, rows, width, true);
+        if (x.grads) on.matMul('abT', grads, w.values, x.grads, rows, width, x.width, true);
+      }
+      for (const [{ grads: into }, index] of copied) if (into) on.scatterRows(into, grads, index, width);
+    });
+  }
+
+  /** Dot products of pairs of rows, times `scale`: [left.length, 1]. */
+  dots(x: Taped<N>, left: Int32Array, y: Taped<N>, right: Int32Array, scale = 1): Taped<N> {
+    const { executor: on } = this;
+    const { width } = x;
+    const [l, r] = [this.scope.rows(left), this.scope.rows(right)];
+    const out = this.scope.zeros(left.length);
+    on.addDots(out, x.values, l, y.values, r, width, scale);
+    return this.result(out, [left.length, 1], [x, y], (grads) => {
+      if (x.grads) on.addScaledRows(x.grads, l, grads, scale, y.values, r, width);
+      if (y.grads) on.addScaledRows(y.grads, r, grads, scale, x.values, l, width);
+    });
+  }
+
+  /**
+   * Sums of weighted rows: out[into[i]] += weights[i] · table[from[i]].
+   * @param weights [pairs, 1]
+   * @param rows of the result; those that nothing is added to are zeros
+   */
+  weightedSums(weights: Taped<N>, table: Taped<N>, into: Int32Array, from: Int32Array, rows: number): Taped<N> {
+    const { executor: on } = this;
+    const { width } = table;
+    const [l, r] = [this.scope.rows(into), this.scope.rows(from)];
+    const out = this.scope.zeros(rows * width);
+    on.addScaledRows(out, l, weights.values, 1, table.values, r, width);
+    return this.result(out, [rows, width], [weights, table], (grads) => {
+      if (weights.grads) on.addDots(weights.grads, grads, l, table.values, r, width, 1);
+      if (table.grads) on.addScaledRows(table.grads, r, weights.values, 1, grads, l, width);
+    });
+  }
+
+  /**
+   * Products of the rows of each group of `x` with those of the same group of `y`.
+   * @param ofX int32 [groups + 1]: rows of `x` of group g are `ofX[g] .. ofX[g + 1] - 1`; likewise `ofY`
+   * @returns products of all pairs, [pairs, 1]: of each group (its rows of x) × (its rows of y), one behind the other
+   */
+  groupProducts(x: Taped<N>, ofX: Int32Array, y: Taped<N>, ofY: Int32Array): Taped<N> {
+    const { width } = x;
+    let pairs = 0;
+    for (let g = 0; g + 1 < ofX.length; g++) pairs += (ofX[g + 1]! - ofX[g]!) * (ofY[g + 1]! - ofY[g]!);
+    const out = this.scope.take(pairs);
+    this.executor.groupProducts(x.values, ofX, y.values, ofY, width, out);
+    return this.result(out, [pairs, 1], [x, y], (grads) => {
+      this.executor.groupProductsGrad(grads, x.values, ofX, y.values, ofY, width, x.grads, y.grads);
+    });
+  }
+
+  /**
+   * Sums of the rows of each group of `y`, weighted for each row of the same group of `x`.
+   * @param weights as `groupProducts` gives them for these groups
+   * @returns [rows of x, width of y]
+   */
+  groupSums(weights: Taped<N>, ofX: Int32Array, y: Taped<N>, ofY: Int32Array): Taped<N> {
+    const { executor: on, scope } = this;
+    const { width } = y;
+    const rows = ofX.at(-1)!;
+    const out = scope.zeros(rows * width);
+    // The same sums as the gradient of the products by their left factor.
+    on.groupProductsGrad(weights.values, out, ofX, y.values, ofY, width, out);
+    return this.result(out, [rows, width], [weights, y], (grads) => {
+      if (weights.grads) {
+        const products = scope.take(weights.rows);
+        on.groupProducts(grads, ofX, y.values, ofY, width, products);
+        on.addScaled(weights.grads, products, weights.rows, 1);
+      }
+      if (y.grads) on.groupProductsGrad(weights.values, grads, ofX, y.values, ofY, width, undefined, y.grads);
+    });
+  }
+
+  /**
+   * Log-softmax of each column within each segment of rows: out[i, h] = x[i, h] − ln Σ_j exp(x[j, h] + w[j]), j in the segment of i.
+   * @param offsets int32 [segments + 1]: rows of segment s are `offsets[s] .. offsets[s + 1] - 1`; none may be empty
+   * @param logWeights float32 [rows], ln of how many each row stands for; default 0
+   */
+  segmentLogSoftmax(x: Taped<N>, offsets: Int32Array, logWeights?: Float32Array): Taped<N> {
+    const { rows, width } = x;
+    const out = this.scope.take(rows * width);
+    this.executor.segmentLogSoftmax(x.values, out, offsets, width, logWeights);
+    return this.result(out, [rows, width], [x], (grads) => {
+      if (x.grads) this.executor.segmentLogSoftmaxGrad(x.grads, grads, out, offsets, width, logWeights);
+    });
+  }
+
+  /** The largest number of each segment: [segments, 1]. @param x [rows, 1] @param offsets as above */
+  segmentMax(x: Taped<N>, offsets: Int32Array): Taped<N> {
+    const segments = offsets.length - 1;
+    const out = this.scope.take(segments);
+    const which = this.executor.segmentMax(x.values, out, offsets);
+    return this.result(out, [segments, 1], [x], (grads) => {
+      if (x.grads) this.executor.segmentMaxGrad(x.grads, grads, which);
+    });
+  }
+
+  /** ln Σ exp of each row: [rows, 1]. */
+  logSumExp(x: Taped<N>): Taped<N> {
+    const { rows, width } = x;
+    const out = this.scope.take(rows);
+    this.executor.logSumExp(x.values, out, rows, width);
+    return this.result(out, [rows, 1], [x], (grads) => {
+      if (x.grads) this.executor.logSumExpGrad(x.grads, grads, x.values, out, rows, width);
+    });
+  }
+
+  /** Log-softmax of each row. */
+  logSoftmax(x: Taped<N>): Taped<N> {
+    const each = Int32Array.from({ length: x.rows + 1 }, (_, row) => row * x.width);
+    return this.reshape(this.segmentLogSoftmax(this.reshape(x, 1), each), x.width);
+  }
+
+  /** Sums of each row: [rows, 1]. */
+  sums(x: Taped<N>): Taped<N> {
+    return this.product(x, { rows: x.width, width: 1, values: this.scope.copy(new Float32Array(x.width).fill(1)) });
+  }
+
+  /** Rows of length 1; a row of zeros stays. */
+  unit(x: Taped<N>): Taped<N> {
+    return this.#normalized({ kind: 'unit', epsilon: 0 }, x);
+  }
+
+  /**
+   * Rows to mean 0 and variance 1, times `NAME.gain` plus `NAME.bias`.
+   * @source Ba et al. 2016, arXiv:1607.06450
+   */
+  layerNorm(x: Taped<N>, name: string): Taped<N> {
+    const { width } = x;
+    const unit = this.#normalized({ kind: 'layer', epsilon: 1e-5 }, x);
+    const scaled = this.multiply(unit, this.parameter(`${name}.gain`, width));
+    return this.biased(scaled, this.parameter(`${name}.bias`, width));
+  }
+
+  /**
+   * x / √(mean x² + epsilon) · NAME, row by row.
+   * @source Zhang and Sennrich 2019, arXiv:1910.07467
+   */
+  rmsNorm(x: Taped<N>, name: string, epsilon: number): Taped<N> {
+    return this.multiply(this.#normalized({ kind: 'rms', epsilon }, x), this.parameter(name, x.width));
+  }
+
+  #normalized(by: Normalization, x: Taped<N>): Taped<N> {
+    const { rows, width } = x;
+    const out = this.scope.take(rows * width);
+    const scales = this.executor.normalize(by, x.values, out, rows, width);
+    return this.result(out, [rows, width], [x], (grads) => {
+      if (x.grads) this.executor.normalizeGrad(by, x.grads, grads, out, scales, rows, width);
+    });
+  }
+
+  /** To the nearest bfloat16; gradients pass as if nothing were rounded. */
+  bfloat16(x: Taped<N>): Taped<N> {
+    const out = this.scope.take(x.rows * x.width);
+    this.executor.roundBfloat16(x.values, out, x.rows * x.width);
+    return this.result(out, [x.rows, x.width], [x], (grads) => this.addTo(x, grads));
+  }
+
+  /**
+   * Each number is left out with this probability and the others grow by what is missing. Without a generator: `x` itself.
+   * @param offsets int32 [generators + 1]: rows of generator `i` are `offsets[i] .. offsets[i + 1] - 1`; default one row each
+   */
+  dropout(x: Taped<N>, rate: number, dropping: Dropping | undefined, offsets?: Int32Array): Taped<N> {
+    if (dropping === undefined || rate === 0) return x;
+    const kept = new Float32Array(x.rows * x.width);
+    const [below, scale] = [rate * 2 ** 32, 1 / (1 - rate)];
+    const draw = (rng: Rng, begin: number, end: number) => {
+      for (let i = begin; i < end; i++) kept[i] = rng.uint32() < below ? 0 : scale;
+    };
+    const rowOf = (i: number) => (offsets ? offsets[i]! : i) * x.width;
+    if (dropping instanceof Rng) draw(dropping, 0, kept.length);
+    else dropping.forEach((rng, i) => draw(rng, rowOf(i), rowOf(i + 1)));
+    return this.multiply(x, this.constant(kept, x.width));
+  }
+
+  #copy({ rows, width, values }: Taped<N>): N {
+    const length = rows * width;
+    const out = this.scope.take(length);
+    this.executor.concat(out, [[values, length, 0, length]], 1);
+    return out;
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import { AdamW } from '../../../src/nn/adamw.js';
+import { mlp } from '../../../src/nn/mlp.js';
+
+const rows = [
+  [0, 0],
+  [0, 1],
+  [1, 0],
+  [1, 1],
+];
+
+describe('a dense network over vectors', () => {
+  test('goes back along the gradients that differences measure, in every parameter', async () => {
+    const network = mlp({ inputs: 2, hidden: [5, 3], outputs: 2, seed: 4 });
+    const { parameters } = network;
+    const weights = [0.3, -1, 0.5, 2, -0.4, 0.1, 1, -0.7];
+    const objective = () => network.values(rows).reduce((sum, value, i) => sum + value * weights[i]!, 0);
+    parameters.grads.fill(0);
+    network.outputs(rows).back(Float32Array.from(weights));
+    const grads = await parameters.export(parameters.gradients);
+    expect(parameters.names).toEqual(['mlp.1', 'mlp.1.bias', 'mlp.2', 'mlp.2.bias', 'mlp.out', 'mlp.out.bias']);
+    for (const name of parameters.names) {
+      const values = parameters.value(name);
+      values.forEach((value, i) => {
+        const at = (offset: number) => {
+          values[i] = value + offset;
+          return objective();
+        };
+        const measured = (at(2 ** -7) - at(-(2 ** -7))) / 2 ** -6;
+        values[i] = value;
+        expect(Math.abs(measured - grads[name]!.data[i]!)).toBeLessThan(2e-3);
+      });
+    }
+    expect((await parameters.export())['mlp.1']!.shape).toEqual([2, 5]);
+  });
+
+  test('learns exclusive or, and a copy with its weights says the same', async () => {
+    const network = mlp({ inputs: 2, hidden: [8], outputs: 1, seed: 1 });
+    const wanted = [0, 1, 1, 0];
+    const optimizer = new AdamW(network.parameters);
+    for (let step = 0; step < 400; step++) {
+      await optimizer.step(async (record) => {
+        const { values, back } = await record(() => network.outputs(rows));
+        back(Float32Array.from(values, (value, i) => value - wanted[i]!));
+      }, 0.03);
+    }
+    const learned = [...network.values(rows)];
+    learned.forEach((value, i) => expect(value).toBeCloseTo(wanted[i]!, 2));
+    const copy = mlp({ inputs: 2, hidden: [8], outputs: 1 });
+    expect([...copy.values(rows)]).toEqual([0, 0, 0, 0]);
+    copy.parameters.import(await network.parameters.export());
+    expect([...copy.values(rows)]).toEqual(learned);
+    // Independent of the other rows.
+    expect(copy.values([rows[1]!])[0]).toBe(learned[1]);
+  });
+
+  test('refuses the backward pass of an earlier computation', () => {
+    const network = mlp({ inputs: 2, hidden: [], outputs: 1, seed: 1 });
+    const early = network.outputs(rows);
+    network.outputs(rows);
+    expect(() => early.back(new Float32Array(4))).toThrow('expected the latest computation, got an earlier one');
+  });
+});
