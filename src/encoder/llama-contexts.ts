@@ -28,7 +28,7 @@ const contextStep = 256;
 
 /**
  * Loads the model once; each context has one thread. One text a batch: the addon returns the first sequence’s vector
- * only. Flash attention is off: for short texts it takes twice the time on a processor.
+ * only. Flash attention is off: below 64 tokens it takes twice the time on a processor.
  * @throws WorkbenchError `native` when the library is missing or differs inside, `data` when it refuses the model
  */
 export async function loadLlamaContexts(options: LlamaContextsOptions): Promise<LlamaContexts> {
