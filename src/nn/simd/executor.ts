@@ -72,10 +72,15 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
     const own = new SimdExecutor(this.arena, this.kernels);
     let [taken, lists] = [0, 0];
     const take = (length: number) => own.floats(`${taken++}`, length);
+    const zeros = (length: number) => {
+      const room = take(length);
+      own.fill(room, 0);
+      return room;
+    };
     return {
       begin: () => ([taken, lists] = [0, 0]),
       take,
-      zeros: (length) => take(length).fill(0),
+      zeros,
       copy: (values) => own.copied(`${taken++}`, values),
       rows: (values) => own.numbers(`${lists++}`, values),
     };
@@ -107,15 +112,17 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
   }
 
   read(values: Float32Array): Promise<Float32Array> {
-    return Promise.resolve(Float32Array.from(values));
+    return Promise.resolve(values.slice());
   }
 
   fill(into: Float32Array, value: number): void {
-    into.fill(value);
+    // What JavaScript does to shared memory goes value by value.
+    if (value === 0) this.kernels.zeroAll(into.byteOffset, into.length);
+    else into.fill(value);
   }
 
   assign(into: Float32Array, x: Float32Array): void {
-    into.set(x);
+    this.kernels.copyAll(into.byteOffset, x.byteOffset, x.length);
   }
 
   matMul(
@@ -148,16 +155,14 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
     add: boolean,
   ) {
     const panel = this.floats('panel', 8 * rowsAtOnce + 32).byteOffset;
-    const turned = this.floats('turned', rowsAtOnce * m).byteOffset;
-    if (!add) out.fill(0, 0, m * n);
-    for (let begin = 0; begin < k; begin += rowsAtOnce) {
+    const turned = this.floats('turned', rowsAtOnce * padded(m)).byteOffset;
+    let begin = 0;
+    do {
+      const [ofA, ofB] = [a.byteOffset + 4 * begin * m, b.byteOffset + 4 * begin * n];
       const count = Math.min(rowsAtOnce, k - begin);
-      this.kernels.transpose(turned, a.byteOffset + 4 * begin * m, count, m);
-      this.kernels.matMul(
-        ...([turned, count, 1, b.byteOffset + 4 * begin * n, n, 1] as const),
-        ...([out.byteOffset, m, count, n, panel, 1] as const),
-      );
-    }
+      this.kernels.turnedMatMul(ofA, ofB, out.byteOffset, m, count, n, turned, panel, Number(add || begin > 0));
+      begin += rowsAtOnce;
+    } while (begin < k);
   }
 
   groupProducts(

@@ -17,6 +17,7 @@ export {
   addBias,
   addScaled,
   columnSums,
+  copyAll,
   copyRows,
   expAll,
   expGrad,
@@ -26,8 +27,9 @@ export {
   sigmoidGrad,
   tanhAll,
   tanhGrad,
+  zeroAll,
 } from './layers.ts';
-export { matMul } from './matmul.ts';
+export { matMul, turnedMatMul } from './matmul.ts';
 export {
   messageGraph,
   messageHidden,
@@ -41,5 +43,5 @@ export {
   slogGradRows,
   zeroRows,
 } from './messages.ts';
-export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows, transpose } from './rows.ts';
+export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows } from './rows.ts';
 export { addBlock, addProducts, attend, attendGrad, copyBlock, gruGrad, gruStep } from './sequences.ts';

@@ -72,6 +72,16 @@ function leaky(x: v128, by: v128): v128 {
   return v128.bitselect(x, f32x4.mul(x, f32x4.splat(0.2)), f32x4.gt(by, f32x4.splat(0)));
 }
 
+/** `to[i] = 0` */
+export function zeroAll(to: usize, count: i32): void {
+  memory.fill(to, 0, (<usize>count) << 2);
+}
+
+/** `to[i] = from[i]` */
+export function copyAll(to: usize, from: usize, count: i32): void {
+  memory.copy(to, from, (<usize>count) << 2);
+}
+
 /** `to[i] += scale · from[i]` */
 export function addScaled(to: usize, from: usize, count: i32, scale: f32): void {
   const end = from + ((<usize>count) << 2);
