@@ -13,6 +13,9 @@ export type Gathered<N extends Numbers = Numbers> = readonly [table: Taped<N>, i
 
 /** Operations over the parameters of one network. Where rows are independent, a row's numbers do not depend on the others. */
 export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Recording<N, R> {
+  /** Room for what dropout keeps. */
+  #kept = new Float32Array(0);
+
   /** x · w, or x · wᵀ. */
   product(x: Taped<N>, w: Taped<N>, transposed = false): Taped<N> {
     const { executor: on } = this;
@@ -367,13 +370,16 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
    */
   dropout(x: Taped<N>, rate: number, dropping: Dropping | undefined, offsets?: Int32Array): Taped<N> {
     if (dropping === undefined || rate === 0) return x;
-    const kept = new Float32Array(x.rows * x.width);
+    const length = x.rows * x.width;
+    if (this.#kept.length < length) this.#kept = new Float32Array(length);
+    const kept = this.#kept.subarray(0, length);
     const [below, scale] = [rate * 2 ** 32, 1 / (1 - rate)];
     const draw = (rng: Rng, begin: number, end: number) => {
-      for (let i = begin; i < end; i++) kept[i] = rng.uint32() < below ? 0 : scale;
+      // Without a branch, which a processor would guess wrong.
+      for (let i = begin; i < end; i++) kept[i] = Number(rng.uint32() >= below) * scale;
     };
     const rowOf = (i: number) => (offsets ? offsets[i]! : i) * x.width;
-    if (dropping instanceof Rng) draw(dropping, 0, kept.length);
+    if (dropping instanceof Rng) draw(dropping, 0, length);
     else dropping.forEach((rng, i) => draw(rng, rowOf(i), rowOf(i + 1)));
     return this.multiply(x, this.constant(kept, x.width));
   }
