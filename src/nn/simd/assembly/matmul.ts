@@ -58,7 +58,7 @@ function fourColumns(out: usize, a: usize, k: i32, m: i32): void {
     }
   }
   for (; i < m; i += 4, a += 16) {
-    const columns = <usize>min(4, m - i) << 2;
+    const columns = (<usize>min(4, m - i)) << 2;
     for (let p = 0, from = a; p < k; p++, from += row, out += 16) {
       for (let x: usize = 0; x < columns; x += 4) store<f32>(out + x, load<f32>(from + x));
     }
