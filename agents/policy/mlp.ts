@@ -44,8 +44,7 @@ export function mlpCritic({ inputs }: PolicyShape, hidden: readonly number[], se
   };
 }
 
-const everyAction = (states: number, numActions: number) =>
-  Int32Array.from({ length: states + 1 }, (_, i) => i * numActions);
+const everyAction = (states: number, numActions: number) => new Int32Array(states + 1).map((_, i) => i * numActions);
 
 function legalOf(
   observations: readonly VectorObservation[],

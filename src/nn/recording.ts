@@ -25,6 +25,8 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
   readonly executor: Executor<N, R>;
   readonly scope: Scope<N, R>;
   readonly #backward: (() => void)[] = [];
+  /** Parameters that were asked for. */
+  readonly #known = new Map<string, Taped<N>>();
   #prefix = '';
   #computation = 0;
 
@@ -45,10 +47,16 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
   }
 
   /** A trained matrix [any, width], or a bias as one row. @param width default: the last of its shape */
-  parameter(name: string, width = this.parameters.shapeOf(this.#prefix + name).at(-1)!): Taped<N> {
+  parameter(name: string, width?: number): Taped<N> {
     const whole = this.#prefix + name;
-    const rows = this.parameters.sizeOf(whole) / width;
-    return { rows, width, values: this.parameters.value(whole), grads: this.parameters.grad(whole) };
+    const known = this.#known.get(whole);
+    if (known && (width === undefined || width === known.width)) return known;
+    const { parameters } = this;
+    const wide = width ?? parameters.shapeOf(whole).at(-1)!;
+    const rows = parameters.sizeOf(whole) / wide;
+    const made = { rows, width: wide, values: parameters.value(whole), grads: parameters.grad(whole) };
+    this.#known.set(whole, made);
+    return made;
   }
 
   has(name: string): boolean {

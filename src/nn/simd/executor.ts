@@ -137,11 +137,9 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
   ): void {
     if (kind === 'aTb') return this.#transposedProduct(a, b, out, m, k, n, add);
     const panel = this.floats('panel', 8 * k + 32).byteOffset;
-    const [row, column] = kind === 'ab' ? [n, 1] : [1, k];
-    this.kernels.matMul(
-      ...([a.byteOffset, k, 1, b.byteOffset, row, column] as const),
-      ...([out.byteOffset, m, k, n, panel, Number(add)] as const),
-    );
+    const row = kind === 'ab' ? n : 1;
+    const column = kind === 'ab' ? 1 : k;
+    this.kernels.matMul(a.byteOffset, k, 1, b.byteOffset, row, column, out.byteOffset, m, k, n, panel, Number(add));
   }
 
   /** aᵀ · b for a [k, m]. */
@@ -158,7 +156,8 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
     const turned = this.floats('turned', rowsAtOnce * padded(m)).byteOffset;
     let begin = 0;
     do {
-      const [ofA, ofB] = [a.byteOffset + 4 * begin * m, b.byteOffset + 4 * begin * n];
+      const ofA = a.byteOffset + 4 * begin * m;
+      const ofB = b.byteOffset + 4 * begin * n;
       const count = Math.min(rowsAtOnce, k - begin);
       this.kernels.turnedMatMul(ofA, ofB, out.byteOffset, m, count, n, turned, panel, Number(add || begin > 0));
       begin += rowsAtOnce;
