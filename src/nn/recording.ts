@@ -8,7 +8,7 @@ export interface Taped<N extends Numbers = Numbers> {
   readonly rows: number;
   readonly width: number;
   readonly values: N;
-  /** Added to on the backward pass; absent of what nothing is learned behind. */
+  /** Added to on the backward pass, zeros from when it is first read; absent of what nothing is learned behind. */
   readonly grads?: N | undefined;
 }
 
@@ -100,10 +100,17 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
     of: readonly Taped<N>[],
     backward: (grads: N) => void,
   ): Taped<N> {
-    if (!this.records || !of.some(({ grads }) => grads)) return { rows, width, values };
-    const grads = this.scope.zeros(rows * width);
-    this.#backward.push(() => backward(grads));
-    return { rows, width, values, grads };
+    if (!this.records || !of.some((one) => 'grads' in one)) return { rows, width, values };
+    const { scope } = this;
+    let grads: N | undefined;
+    // Where nothing was added, nothing goes on.
+    this.#backward.push(() => grads && backward(grads));
+    return {
+      ...{ rows, width, values },
+      get grads() {
+        return (grads ??= scope.zeros(rows * width));
+      },
+    };
   }
 
   /** Concatenated results with the backward pass for an optimizer. */

@@ -127,8 +127,8 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
   }
 
   /** The same numbers in rows of another width. */
-  reshape({ rows, width, values, grads }: Taped<N>, wide: number): Taped<N> {
-    return { rows: (rows * width) / wide, width: wide, values, grads };
+  reshape(x: Taped<N>, wide: number): Taped<N> {
+    return { ...x, rows: (x.rows * x.width) / wide, width: wide };
   }
 
   /** Rows of a table. @param index int32 [rows of the result] */
@@ -163,7 +163,7 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
   stack(parts: readonly Taped<N>[]): Taped<N> {
     if (parts.length === 1) return parts[0]!;
     const { width } = parts[0]!;
-    const flat = parts.map(({ rows, values, grads }) => ({ rows: 1, width: rows * width, values, grads }));
+    const flat = parts.map((part) => ({ ...part, rows: 1, width: part.rows * width }));
     return this.reshape(this.concat(flat), width);
   }
 
