@@ -103,7 +103,7 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
     if (!this.records || !of.some((one) => 'grads' in one)) return { rows, width, values };
     const { scope } = this;
     let grads: N | undefined;
-    // Where nothing was added, nothing goes on.
+    // Without a contribution there is nothing to pass back.
     this.#backward.push(() => grads && backward(grads));
     return {
       ...{ rows, width, values },
