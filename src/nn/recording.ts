@@ -12,6 +12,23 @@ export interface Taped<N extends Numbers = Numbers> {
   readonly grads?: N | undefined;
 }
 
+/** Result that something is learned behind. */
+class Learned<N extends Numbers> implements Taped<N> {
+  /** Its gradient, once it was read. */
+  added: N | undefined = undefined;
+
+  constructor(
+    readonly rows: number,
+    readonly width: number,
+    readonly values: N,
+    readonly scope: Scope<N, Rows>,
+  ) {}
+
+  get grads(): N {
+    return (this.added ??= this.scope.zeros(this.rows * this.width));
+  }
+}
+
 /** Outputs of a network with the backward pass. */
 export interface Outputs {
   /** float32: a copy, before the tape's next `begin`. */
@@ -100,17 +117,12 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
     of: readonly Taped<N>[],
     backward: (grads: N) => void,
   ): Taped<N> {
-    if (!this.records || !of.some((one) => 'grads' in one)) return { rows, width, values };
-    const { scope } = this;
-    let grads: N | undefined;
+    const learns = (one: Taped<N>) => one instanceof Learned || one.grads !== undefined;
+    if (!this.records || !of.some(learns)) return { rows, width, values };
+    const made = new Learned(rows, width, values, this.scope);
     // Without a contribution there is nothing to pass back.
-    this.#backward.push(() => grads && backward(grads));
-    return {
-      ...{ rows, width, values },
-      get grads() {
-        return (grads ??= scope.zeros(rows * width));
-      },
-    };
+    this.#backward.push(() => made.added && backward(made.added));
+    return made;
   }
 
   /** Concatenated results with the backward pass for an optimizer. */

@@ -127,8 +127,8 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
   }
 
   /** The same numbers in rows of another width. */
-  reshape(x: Taped<N>, wide: number): Taped<N> {
-    return { ...x, rows: (x.rows * x.width) / wide, width: wide };
+  reshape({ rows, width, values, grads }: Taped<N>, wide: number): Taped<N> {
+    return { rows: (rows * width) / wide, width: wide, values, grads };
   }
 
   /** Rows of a table. @param index int32 [rows of the result] */
@@ -163,8 +163,7 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
   stack(parts: readonly Taped<N>[]): Taped<N> {
     if (parts.length === 1) return parts[0]!;
     const { width } = parts[0]!;
-    const flat = parts.map((part) => ({ ...part, rows: 1, width: part.rows * width }));
-    return this.reshape(this.concat(flat), width);
+    return this.reshape(this.concat(parts.map(flat)), width);
   }
 
   /** Columns `from .. from + count - 1` of each row. */
@@ -180,8 +179,8 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
 
   /** Rows `from .. from + count - 1`. */
   slice(x: Taped<N>, from: number, count: number): Taped<N> {
-    const flat = { ...x, rows: 1, width: x.rows * x.width };
-    return { ...this.columns(flat, from * x.width, count * x.width), rows: count, width: x.width };
+    const { values, grads } = this.columns(flat(x), from * x.width, count * x.width);
+    return { rows: count, width: x.width, values, grads };
   }
 
   /** Sums of one row of each table, plus `x · w`. @param parts tables of one width */
@@ -390,4 +389,9 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     this.executor.concat(out, [[values, length, 0, length]], 1);
     return out;
   }
+}
+
+/** The same numbers in one row. */
+function flat<N extends Numbers>({ rows, width, values, grads }: Taped<N>): Taped<N> {
+  return { rows: 1, width: rows * width, values, grads };
 }
