@@ -125,15 +125,14 @@ export async function actionLogProbs<Request>(
 /** Runs of states, in order, that go through a network at once: of at most `most` scores, unless one alone has more. */
 export function runsOf(sizes: readonly number[], most = 32768): [begin: number, end: number][] {
   const runs: [number, number][] = [];
-  let scores = 0;
+  let [begin, scores] = [0, 0];
   sizes.forEach((size, i) => {
-    if (i > 0 && scores + size <= most) {
-      scores += size;
-      runs.at(-1)![1] = i + 1;
-    } else {
-      scores = size;
-      runs.push([i, i + 1]);
+    if (i > begin && scores + size > most) {
+      runs.push([begin, i]);
+      [begin, scores] = [i, 0];
     }
+    scores += size;
   });
+  if (sizes.length > 0) runs.push([begin, sizes.length]);
   return runs;
 }

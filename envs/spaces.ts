@@ -108,10 +108,14 @@ export function box(low: ArrayLike<number>, high: ArrayLike<number>): Space<Floa
   const bounds = (of: Float32Array) => Array.from(of, (bound) => (Number.isFinite(bound) ? bound : null));
   return {
     form: { kind: 'vector', length: lows.length, low: bounds(lows), high: bounds(highs) },
-    contains: (value): value is Float32Array =>
-      value instanceof Float32Array &&
-      value.length === lows.length &&
-      value.every((number, i) => Number.isFinite(number) && number >= lows[i]! && number <= highs[i]!),
+    contains(value): value is Float32Array {
+      if (!(value instanceof Float32Array) || value.length !== lows.length) return false;
+      // Plain loop: `every` takes several times as long on a few numbers.
+      for (let i = 0; i < lows.length; i++) {
+        if (!(Number.isFinite(value[i]) && value[i]! >= lows[i]! && value[i]! <= highs[i]!)) return false;
+      }
+      return true;
+    },
     sample: (rng) => Float32Array.from(lows, (bound, i) => within(bound, highs[i]!, rng)),
   };
 }

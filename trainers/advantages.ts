@@ -61,13 +61,15 @@ export const centres = ({ baseline }: Pick<PpoSettings, 'baseline'>) => baseline
 export function generalizedAdvantages(rollout: RolloutSteps, gamma: number, lambda: number): Advantages {
   const { rewards, values, next, terminated, bootstrapValues } = rollout;
   const exact = new Float64Array(rewards.length);
+  const returns = new Float32Array(rewards.length);
   for (let t = rewards.length - 1; t >= 0; t--) {
     const after = next[t]!;
     const nextValue = terminated[t] ? 0 : after >= 0 ? values[after]! : bootstrapValues[t]!;
     const delta = rewards[t]! + gamma * nextValue - values[t]!;
     exact[t] = delta + (after >= 0 ? gamma * lambda * exact[after]! : 0);
+    returns[t] = exact[t]! + values[t]!;
   }
-  return { advantages: Float32Array.from(exact), returns: Float32Array.from(exact, (a, t) => a + values[t]!) };
+  return { advantages: new Float32Array(exact), returns };
 }
 
 /** Discounted rewards to go, float64; a truncated end adds its bootstrap value. */
@@ -152,7 +154,8 @@ export function normalizeAdvantages(advantages: Float32Array, center = true, eps
 
 /** 1 − Var(returns − values) / Var(returns): 1 for a perfect critic, 0 for a constant one; NaN where returns do not vary. */
 export function explainedVariance(values: Float32Array, returns: Float32Array): number {
-  const residuals = Float64Array.from(returns, (target, i) => target - values[i]!);
+  const residuals = new Float64Array(returns.length);
+  for (let t = 0; t < residuals.length; t++) residuals[t] = returns[t]! - values[t]!;
   const total = variance(returns);
   return total === 0 ? Number.NaN : 1 - variance(residuals) / total;
 }

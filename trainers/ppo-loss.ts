@@ -120,7 +120,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   return {
     losses: { loss, policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: infeasible },
     diagnostics: { ...diagnostics, normalizedEntropy },
-    dLogits: Float32Array.from(dLogits),
+    dLogits: new Float32Array(dLogits),
     dValues,
   };
 }

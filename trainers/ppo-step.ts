@@ -41,7 +41,7 @@ export async function ppoStep<Observation, Request>(
 ): Promise<StepResult> {
   const { actor, optimizer, critic } = learner;
   const { round, minibatch } = batch;
-  const sizes = Array.from(minibatch.states, (state) => actor.numScores(round.states[state]!));
+  const sizes = requestsOf(round, minibatch).map((request) => actor.numScores(request));
   const cut = microbatches(minibatch, sizes, actor.maxScoresPerBatch);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
@@ -67,14 +67,21 @@ export async function ppoStep<Observation, Request>(
   };
 }
 
+/** The states of a minibatch; those of one sample, consecutive: shared parts are read once for all of them. */
+function requestsOf<Request>(round: StepBatch<Request>['round'], { states }: Minibatch): Request[] {
+  const requests = new Array<Request>(states.length);
+  for (let i = 0; i < states.length; i++) requests[i] = round.states[states[i]!]!;
+  return requests;
+}
+
 /** The host's share of the networks for a minibatch or a part of one. */
 function prepared<Observation, Request>(
   { actor, critic }: Learner<Observation, Request>,
   { round, reference }: StepBatch<Request>,
-  { states, transitions }: Minibatch,
+  minibatch: Minibatch,
 ) {
-  // States of one sample, consecutive: shared parts are read once for all of them.
-  const requests = Array.from(states, (state) => round.states[state]!);
+  const { states, transitions } = minibatch;
+  const requests = requestsOf(round, minibatch);
   const values = critic?.network.values(requests);
   const { offsets, masked, logits } = actor.score(requests);
   const referenceLogProbs = reference && gatherSegments(reference, states);

@@ -4,11 +4,10 @@
  * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
  * rollouts per sample
  */
-import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type ActionLogProbs, type Actor } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
-import { throwIfStopped } from '../src/run/stop.js';
+import { eventLoopYielder, throwIfStopped } from '../src/run/stop.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
@@ -54,6 +53,8 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
   const { gamma, baselineDecay } = settings;
   const collect = options.collect({ actor, critic: critic?.network, settings, seed });
   let averageReturn = options.startAverage ?? 0;
+  // Lets progress lines and requests to stop through.
+  const turn = eventLoopYielder();
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const rng = (what: string) => Rng.named(seed, `ppo/${what}`, update);
@@ -65,7 +66,7 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
     experience.setAdvantages(advantages);
     const reference =
       referencePolicy && settings.klCoef > 0 ? await actionLogProbs(referencePolicy, experience.states) : undefined;
-    const steps = await learn(options, experience, reference, update, rng('shuffle'));
+    const steps = await learn(options, experience, reference, update, rng('shuffle'), turn);
     actor.drop?.(undefined);
     const metrics = {
       ...experience.figures,
@@ -80,7 +81,7 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
       done.averageReturn = averageReturn;
     }
     if (await options.onUpdate?.(done)) return;
-    await setImmediate();
+    await turn();
   }
 }
 
@@ -91,6 +92,7 @@ async function learn<Observation, Request>(
   reference: ActionLogProbs | undefined,
   update: number,
   shuffle: Rng,
+  turn: () => Promise<void>,
 ): Promise<StepResult[]> {
   const { actor, settings } = options;
   const learningRate = learningRateAt(update, settings);
@@ -103,8 +105,7 @@ async function learn<Observation, Request>(
       const step = await ppoStep(options, { round, minibatch, reference }, weighed, learningRate);
       if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
       if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
-      // Yields to progress lines and to a second request to stop.
-      await setImmediate();
+      await turn();
     }
   }
   return steps;

@@ -1,7 +1,7 @@
 /** Networks of dense layers over vectors, actor and critic apart, computed by SIMD kernels on the host. */
 import { mlp } from '../../src/nn/mlp.js';
 import type { Actor, MaskedActions, ValueNetwork } from '../actor.js';
-import { maskOf, type PolicyShape, vectorOf, type VectorObservation } from './spaces.js';
+import { maskOf, type PolicyShape, type VectorObservation, vectorsOf } from './spaces.js';
 
 /** An actor over vectors that scores observations as they are. */
 type VectorActor = Actor<VectorObservation, VectorObservation>;
@@ -19,14 +19,15 @@ export function mlpActor(
   seed?: number,
 ): VectorActor {
   const network = mlp({ name: 'actor', inputs, hidden, outputs: numActions, gain: 0.01, seed });
+  const offsetsOf = everyAction(numActions);
   return {
     parameters: network.parameters,
     requestOf: (observation) => observation,
     numScores: () => numActions,
     score: (observations) => ({
-      ...(masked ? legalOf(observations, numActions) : { offsets: everyAction(observations.length, numActions) }),
-      logits: () => network.outputs(observations.map(vectorOf)),
-      infer: () => Promise.resolve(network.values(observations.map(vectorOf))),
+      ...(masked ? legalOf(observations, offsetsOf(observations.length)) : { offsets: offsetsOf(observations.length) }),
+      logits: () => network.outputs(vectorsOf(observations)),
+      infer: () => Promise.resolve(network.values(vectorsOf(observations))),
     }),
     envAction: masked ? (observation, index) => nthLegal(maskOf(observation)!, index) : undefined,
     weightsChanged: () => undefined,
@@ -39,29 +40,35 @@ export function mlpCritic({ inputs }: PolicyShape, hidden: readonly number[], se
   const network = mlp({ name: 'critic', inputs, hidden, outputs: 1, seed });
   return {
     parameters: network.parameters,
-    values: (observations) => () => network.outputs(observations.map(vectorOf)),
+    values: (observations) => () => network.outputs(vectorsOf(observations)),
     dispose: () => network.parameters.dispose(),
   };
 }
 
-const everyAction = (states: number, numActions: number) => new Int32Array(states + 1).map((_, i) => i * numActions);
+/** Makes offsets of states of which each has `numActions` scores: views of one list. */
+function everyAction(numActions: number): (states: number) => Int32Array {
+  let offsets = new Int32Array(1);
+  return (states) => {
+    if (offsets.length <= states) offsets = Int32Array.from({ length: 2 * states + 1 }, (_, i) => i * numActions);
+    return offsets.subarray(0, states + 1);
+  };
+}
 
+/** @param scoredOffsets of all actions */
 function legalOf(
   observations: readonly VectorObservation[],
-  numActions: number,
+  scoredOffsets: Int32Array,
 ): { offsets: Int32Array; masked: MaskedActions } {
-  const offsets = new Int32Array(observations.length + 1);
-  const legal = new Int32Array(observations.length * numActions);
+  const offsets = new Int32Array(scoredOffsets.length);
+  const legal = new Int32Array(scoredOffsets.at(-1)!);
   let end = 0;
   for (let i = 0; i < observations.length; i++) {
     const mask = maskOf(observations[i]!)!;
-    for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal[end++] = i * numActions + action;
+    const [begin, behind] = [scoredOffsets[i]!, scoredOffsets[i + 1]!];
+    for (let at = begin; at < behind; at++) if (mask[at - begin] === 1) legal[end++] = at;
     offsets[i + 1] = end;
   }
-  return {
-    offsets,
-    masked: { scoredOffsets: everyAction(observations.length, numActions), legal: legal.subarray(0, end) },
-  };
+  return { offsets, masked: { scoredOffsets, legal: legal.subarray(0, end) } };
 }
 
 function nthLegal(mask: Uint8Array, index: number): number {

@@ -96,6 +96,10 @@ function saidOf(form: SpaceForm | undefined): string {
 export const vectorOf = (observation: VectorObservation): Float32Array =>
   observation instanceof Float32Array ? observation : observation.observation;
 
+/** The vectors of observations of one kind. */
+export const vectorsOf = (observations: readonly VectorObservation[]): readonly Float32Array[] =>
+  observations[0] instanceof Float32Array ? (observations as readonly Float32Array[]) : observations.map(vectorOf);
+
 /** Its mask, where it has one. */
 export const maskOf = (observation: VectorObservation): Uint8Array | undefined =>
   observation instanceof Float32Array ? undefined : observation.actionMask;

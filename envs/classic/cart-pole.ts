@@ -108,7 +108,12 @@ export class CartPole implements Env<Float32Array> {
   }
 
   #observe(): Float32Array {
-    return Float32Array.of(this.#x, this.#velocity, this.#angle, this.#spin);
+    const observation = new Float32Array(4);
+    observation[0] = this.#x;
+    observation[1] = this.#velocity;
+    observation[2] = this.#angle;
+    observation[3] = this.#spin;
+    return observation;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Randomness: one run seed, named sub-seeds, a generator whose state can be saved. Never `Math.random`. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { xoroshiro128plus, xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 /**
@@ -8,10 +8,7 @@ import { xoroshiro128plus, xoroshiro128plusFromState } from 'pure-rand/generator
  * @param counters positions inside the stream’s purpose, such as the epoch
  */
 export function subSeed(seed: number, name: string, ...counters: number[]): number {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([seed, name, ...counters]))
-    .digest();
-  return digest.readInt32LE(0);
+  return hash('sha256', JSON.stringify([seed, name, ...counters]), 'buffer').readInt32LE(0);
 }
 
 /** A seeded generator (xoroshiro128+). Draws are equal on every machine; `state()` and `fromState` resume it exactly. */
