@@ -4,7 +4,7 @@
  */
 import type { MaskedActions } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { exponentials, segmentEntropy, segmentLogSoftmax } from '../src/nn/categorical.js';
+import { exponentials, segmentLogSoftmax } from '../src/nn/categorical.js';
 import { finiteLoss } from '../src/nn/diverged.js';
 import type { PpoSettings } from './ppo-settings.js';
 
@@ -99,20 +99,13 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
     masked ? Float32Array.from(masked.legal, (index) => logits[index]!) : logits,
     offsets,
   );
-  // Shared by several terms: the exponential dominates their cost.
-  const probs = exponentials(logProbs);
   const dLegal = new Float64Array(logProbs.length);
   const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
-  const { entropy, normalizedEntropy } = entropyBonus(logProbs, probs, offsets, weights, settings.entropyCoef, dLegal);
-  const anchorKl = klPenalty(logProbs, probs, input, weights, settings.klCoef, dLegal);
-  // log π(a) = z(a) − logsumexp(z): the gradient of a chosen action reaches the whole list.
-  for (let s = 0; s + 1 < offsets.length; s++) {
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLegal[i]! -= pulls[s]! * probs[i]!;
-  }
+  const { entropy, normalizedEntropy, anchorKl } = listTerms(logProbs, input, weights, pulls, settings, dLegal);
   const dLogits = masked ? scatter(dLegal, masked.legal, new Float64Array(logits.length)) : dLegal;
   const { valueCoef, entropyCoef, klCoef, feasibilityCoef } = settings;
   const infeasible = masked ? feasibilityLoss(logits, masked, offsets, weights, feasibilityCoef, dLogits) : 0;
-  const dValues = new Float32Array(offsets.length - 1);
+  const dValues = new Float64Array(offsets.length - 1);
   const valueLoss = input.values ? criticLoss(input.values, transitions, settings, dValues) : 0;
   const loss = finiteLoss(
     policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * infeasible,
@@ -121,7 +114,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
     losses: { loss, policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: infeasible },
     diagnostics: { ...diagnostics, normalizedEntropy },
     dLogits: new Float32Array(dLogits),
-    dValues,
+    dValues: new Float32Array(dValues),
   };
 }
 
@@ -187,61 +180,48 @@ function surrogate(
   return { weights, pulls, policyLoss, approxKl, clipFraction, maxRatioDeviation };
 }
 
-/** Mean entropy H; ∂H/∂z = −p (log p + H). */
-function entropyBonus(
+/**
+ * Mean entropy H, and mean K = Σ p (log p − log q) over the whole action list, not the drawn action alone. Adds their gradients,
+ * ∂H/∂z = −p (log p + H) and ∂K/∂z = p (log p − log q − K), and those of the chosen actions by the rest of their lists:
+ * log π(a) = z(a) − logsumexp(z).
+ */
+function listTerms(
   logProbs: Float32Array,
-  probs: Float64Array,
-  offsets: Int32Array,
+  { offsets, referenceLogProbs: reference }: ObjectiveInput,
   weights: Float64Array,
-  entropyCoef: number,
+  pulls: Float64Array,
+  { entropyCoef, klCoef }: ObjectiveSettings,
   dLogits: Float64Array,
 ) {
-  const entropies = segmentEntropy(logProbs, offsets, probs);
+  if (!reference && klCoef > 0)
+    throw new WorkbenchError('failure', 'expected referenceLogProbs with klCoef > 0, got none, at ppoObjective');
+  // Shared by all terms: the exponential dominates their cost.
+  const probs = exponentials(logProbs);
   let entropy = 0;
   let normalized = 0;
   let choices = 0;
+  let anchorKl = 0;
   for (let s = 0; s < weights.length; s++) {
-    const weight = weights[s]!;
-    const size = offsets[s + 1]! - offsets[s]!;
-    entropy += weight * entropies[s]!;
-    if (size > 1) {
-      normalized += (weight * entropies[s]!) / Math.log(size);
+    const [begin, end, weight] = [offsets[s]!, offsets[s + 1]!, weights[s]!];
+    let own = 0;
+    let kl = 0;
+    for (let i = begin; i < end; i++) {
+      own -= probs[i]! * logProbs[i]!;
+      if (reference) kl += probs[i]! * (logProbs[i]! - reference[i]!);
+    }
+    entropy += weight * own;
+    anchorKl += weight * kl;
+    if (end - begin > 1) {
+      normalized += (weight * own) / Math.log(end - begin);
       choices += weight;
     }
-    if (entropyCoef === 0) continue;
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      dLogits[i]! += entropyCoef * weight * probs[i]! * (logProbs[i]! + entropies[s]!);
+    for (let i = begin; i < end; i++) {
+      if (entropyCoef !== 0) dLogits[i]! += entropyCoef * weight * probs[i]! * (logProbs[i]! + own);
+      if (reference) dLogits[i]! += klCoef * weight * probs[i]! * (logProbs[i]! - reference[i]! - kl);
+      dLogits[i]! -= pulls[s]! * probs[i]!;
     }
   }
-  return { entropy, normalizedEntropy: choices > 0 ? normalized / choices : 0 };
-}
-
-/** Mean K = Σ p (log p − log q) over the whole action list, not the drawn action alone; ∂K/∂z = p (log p − log q − K). */
-function klPenalty(
-  logProbs: Float32Array,
-  probs: Float64Array,
-  { offsets, referenceLogProbs }: ObjectiveInput,
-  weights: Float64Array,
-  klCoef: number,
-  dLogits: Float64Array,
-): number {
-  if (!referenceLogProbs) {
-    if (klCoef > 0)
-      throw new WorkbenchError('failure', 'expected referenceLogProbs with klCoef > 0, got none, at ppoObjective');
-    return 0;
-  }
-  let mean = 0;
-  for (let s = 0; s < weights.length; s++) {
-    let kl = 0;
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      kl += probs[i]! * (logProbs[i]! - referenceLogProbs[i]!);
-    }
-    mean += weights[s]! * kl;
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      dLogits[i]! += klCoef * weights[s]! * probs[i]! * (logProbs[i]! - referenceLogProbs[i]! - kl);
-    }
-  }
-  return mean;
+  return { entropy, normalizedEntropy: choices > 0 ? normalized / choices : 0, anchorKl };
 }
 
 /** Mean squared error; with a value clip the larger of the free and the clipped one, so that clipping never helps. */
@@ -249,9 +229,8 @@ function criticLoss(
   values: Float32Array,
   { state, returns, oldValue }: Transitions,
   { clipRangeValue, valueCoef }: ObjectiveSettings,
-  dValues: Float32Array,
+  dValues: Float64Array,
 ): number {
-  const gradient = new Float64Array(dValues.length);
   const count = state.length;
   let loss = 0;
   for (let t = 0; t < count; t++) {
@@ -267,9 +246,8 @@ function criticLoss(
       }
     }
     loss += squared / count;
-    gradient[state[t]!]! += (valueCoef * grad) / count;
+    dValues[state[t]!]! += (valueCoef * grad) / count;
   }
-  dValues.set(gradient);
   return loss;
 }
 

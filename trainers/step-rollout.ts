@@ -110,6 +110,8 @@ export class StepRollout {
   readonly #vectors: Float32Array;
   readonly #masks: Uint8Array;
   readonly #columns: ReturnType<typeof columnsOf>;
+  /** 0, 1, 2 … */
+  readonly #rows: Int32Array;
   /** Per copy: number of its running episode, and its actions so far. */
   readonly #numbers: Int32Array;
   readonly #actions: readonly number[][];
@@ -135,6 +137,7 @@ export class StepRollout {
       return { observation, actionMask: this.#masks.subarray(row * shape.numActions, (row + 1) * shape.numActions) };
     });
     this.#columns = columnsOf(this.#capacity);
+    this.#rows = Int32Array.from({ length: this.#capacity }, (_, row) => row);
     this.#numbers = new Int32Array(envs.length).fill(-1);
     this.#actions = envs.map(() => []);
     this.#running = new Float64Array(envs.length);
@@ -260,12 +263,21 @@ export class StepRollout {
   }
 
   *#minibatches(size: number, rng: Rng): Generator<Minibatch> {
-    const order = rng.shuffle(Int32Array.from(this.#columns.reward.keys()));
+    const order = rng.shuffle(this.#rows.slice());
+    const shuffled = pickTransitions(this.#columns, order);
     for (let begin = 0; begin < order.length; begin += size) {
       const states = order.subarray(begin, begin + size);
-      const transitions = pickTransitions(this.#columns, states);
-      // No deduplication: each step is a separate state.
-      transitions.state.forEach((_, i) => (transitions.state[i] = i));
+      const part = <Column extends Int32Array | Float32Array>(column: Column) =>
+        column.subarray(begin, begin + size) as Column;
+      const transitions = {
+        // No deduplication: each step is a separate state.
+        state: this.#rows.subarray(0, states.length),
+        action: part(shuffled.action),
+        oldLogProb: part(shuffled.oldLogProb),
+        oldValue: part(shuffled.oldValue),
+        advantage: part(shuffled.advantage),
+        returns: part(shuffled.returns),
+      };
       yield { states, transitions };
     }
   }

@@ -24,7 +24,7 @@ const padded = (size: number) => Math.ceil(size / 4) * 4;
 export class SimdExecutor implements Executor<Float32Array, Int32Array> {
   readonly name = 'simd';
   readonly rowsAreIndependent = true;
-  readonly #floats = new Map<string, Float32Array>();
+  readonly #floats = new Map<string | number, { room: Float32Array; last: Float32Array }>();
   readonly #numbers = new Map<string, Int32Array>();
   readonly #held = new WeakMap<Float32Array, Float32Array>();
 
@@ -39,17 +39,18 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
   ) {}
 
   /** float32 [length] by name, with what it held before; the view is valid until a longer one is asked for. Kernels may change 3 values behind its end. */
-  floats(name: string, length: number): Float32Array {
-    let room = this.#floats.get(name);
-    if (!room || room.length < length + 4) {
-      room = this.arena.float32(Math.ceil(length * 1.25) + 4);
-      this.#floats.set(name, room);
-    }
-    return room.subarray(0, length);
+  floats(name: string | number, length: number): Float32Array {
+    const known = this.#floats.get(name);
+    if (known?.last.length === length) return known.last;
+    const fits = known !== undefined && known.room.length >= length + 4;
+    const room = fits ? known.room : this.arena.float32(Math.ceil(length * 1.25) + 4);
+    const last = room.subarray(0, length);
+    this.#floats.set(name, { room, last });
+    return last;
   }
 
   /** A copy where kernels reach it, by name. */
-  copied(name: string, values: Float32Array): Float32Array {
+  copied(name: string | number, values: Float32Array): Float32Array {
     const copy = this.floats(name, values.length);
     copy.set(values);
     return copy;
@@ -71,7 +72,7 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
     // Names are of the scope alone: tapes of one executor are used in turns.
     const own = new SimdExecutor(this.arena, this.kernels);
     let [taken, lists] = [0, 0];
-    const take = (length: number) => own.floats(`${taken++}`, length);
+    const take = (length: number) => own.floats(taken++, length);
     const zeros = (length: number) => {
       const room = take(length);
       own.fill(room, 0);
@@ -81,7 +82,7 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
       begin: () => ([taken, lists] = [0, 0]),
       take,
       zeros,
-      copy: (values) => own.copied(`${taken++}`, values),
+      copy: (values) => own.copied(taken++, values),
       rows: (values) => own.numbers(`${lists++}`, values),
     };
   }
