@@ -109,30 +109,48 @@ export async function actionLogProbs<Request>(
   requests: readonly Request[],
 ): Promise<ActionLogProbs> {
   await actor.prepare?.(requests);
+  const sizes = requests.map((request) => actor.numScores(request));
+  const runs = runsOf(sizes, actor.maxInferenceScores ?? actor.maxScoresPerBatch);
+  if (runs.length === 1) return runLogProbs(actor, requests);
   const offsets = new Int32Array(requests.length + 1);
   const parts: Float32Array[] = [];
-  const sizes = requests.map((request) => actor.numScores(request));
-  for (const [begin, end] of runsOf(sizes, actor.maxInferenceScores ?? actor.maxScoresPerBatch)) {
-    const { offsets: own, masked, normalised, logits, infer } = actor.score(requests.slice(begin, end));
-    const scores = await (infer ? infer() : logits().read());
-    const legal = masked ? Float32Array.from(masked.legal, (index) => scores[index]!) : scores;
-    parts.push(normalised ? legal : segmentLogSoftmax(legal, own));
+  for (const [begin, end] of runs) {
+    const { logProbs, offsets: own } = await runLogProbs(actor, requests.slice(begin, end));
+    parts.push(logProbs);
     for (let i = 1; i < own.length; i++) offsets[begin + i] = offsets[begin]! + own[i]!;
   }
-  return { logProbs: parts.length === 1 ? parts[0]! : joined(parts), offsets };
+  return { logProbs: joined(parts), offsets };
+}
+
+async function runLogProbs<Request>(
+  actor: StateScorer<Request>,
+  requests: readonly Request[],
+): Promise<ActionLogProbs> {
+  const { offsets, masked, normalised, logits, infer } = actor.score(requests);
+  const scores = await (infer ? infer() : logits().read());
+  const legal = legalScores(scores, masked);
+  return { logProbs: normalised ? legal : segmentLogSoftmax(legal, offsets), offsets };
+}
+
+/** Scores of the legal actions alone. */
+export function legalScores(scores: Float32Array, masked: MaskedActions | undefined): Float32Array {
+  if (!masked) return scores;
+  const legal = new Float32Array(masked.legal.length);
+  for (let i = 0; i < legal.length; i++) legal[i] = scores[masked.legal[i]!]!;
+  return legal;
 }
 
 /** Runs of states, in order, that go through a network at once: of at most `most` scores, unless one alone has more. */
 export function runsOf(sizes: readonly number[], most = 32768): [begin: number, end: number][] {
   const runs: [number, number][] = [];
   let [begin, scores] = [0, 0];
-  sizes.forEach((size, i) => {
-    if (i > begin && scores + size > most) {
+  for (let i = 0; i < sizes.length; i++) {
+    if (i > begin && scores + sizes[i]! > most) {
       runs.push([begin, i]);
       [begin, scores] = [i, 0];
     }
-    scores += size;
-  });
+    scores += sizes[i]!;
+  }
   if (sizes.length > 0) runs.push([begin, sizes.length]);
   return runs;
 }

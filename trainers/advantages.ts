@@ -162,8 +162,8 @@ export function explainedVariance(values: Float32Array, returns: Float32Array): 
 
 function variance(numbers: Float32Array | Float64Array): number {
   let mean = 0;
-  for (const x of numbers) mean += x / numbers.length;
+  for (let i = 0; i < numbers.length; i++) mean += numbers[i]! / numbers.length;
   let sum = 0;
-  for (const x of numbers) sum += (x - mean) ** 2;
+  for (let i = 0; i < numbers.length; i++) sum += (numbers[i]! - mean) ** 2;
   return sum / numbers.length;
 }

@@ -3,7 +3,7 @@
  */
 import {
   actionLogProbs,
-  type MaskedActions,
+  legalScores,
   runsOf,
   type Actor,
   type ScoredActions,
@@ -149,7 +149,7 @@ async function update<Request extends TaskRequest>(
       }
       const { values, back } = await record(() => logits(dropout));
       const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
-      const legal = legalOf(values, masked);
+      const legal = legalScores(values, masked);
       const loss = cloningLoss(legal, { offsets, normalised }, golds.slice(begin, end), own, indices.length);
       total += loss.total;
       finiteLoss(loss.total);
@@ -159,10 +159,6 @@ async function update<Request extends TaskRequest>(
   actor.weightsChanged();
   return { loss: total / indices.length, gradNorm };
 }
-
-/** Scores of legal actions only. */
-const legalOf = (scores: Float32Array, masked: MaskedActions | undefined) =>
-  masked ? Float32Array.from(masked.legal, (index) => scores[index]!) : scores;
 
 /**
  * Cross-entropy of the demonstrated actions, or of all equally good ones combined, with its gradient in closed form.

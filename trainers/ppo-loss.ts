@@ -2,7 +2,7 @@
  * PPO's loss and its exact gradient with respect to logits and values, on the host. The network belongs to the caller,
  * which passes logits of ragged action lists and feeds the gradient into its own backward pass.
  */
-import type { MaskedActions } from '../agents/actor.js';
+import { legalScores, type MaskedActions } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { exponentials, segmentLogSoftmax } from '../src/nn/categorical.js';
 import { finiteLoss } from '../src/nn/diverged.js';
@@ -95,10 +95,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   const { logits, offsets, masked, transitions } = input;
   const count = transitions.state.length;
   if (count === 0) throw new WorkbenchError('failure', 'expected transitions, got none, at ppoObjective');
-  const logProbs = segmentLogSoftmax(
-    masked ? Float32Array.from(masked.legal, (index) => logits[index]!) : logits,
-    offsets,
-  );
+  const logProbs = segmentLogSoftmax(legalScores(logits, masked), offsets);
   const dLegal = new Float64Array(logProbs.length);
   const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
   const { entropy, normalizedEntropy, anchorKl } = listTerms(logProbs, input, weights, pulls, settings, dLegal);

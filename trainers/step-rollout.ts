@@ -114,13 +114,13 @@ export class StepRollout {
   readonly #rows: Int32Array;
   /** Per copy: number of its running episode, and its actions so far. */
   readonly #numbers: Int32Array;
-  readonly #actions: readonly number[][];
+  readonly #actions: number[][];
   /** Per copy: discounted return so far, by which rewards are scaled. */
   readonly #running: Float64Array;
   /** Return and length of the latest episodes. */
   #recent: [sum: number, steps: number][] = [];
-  /** State between two rounds. */
-  #between: Saved | undefined;
+  /** Makes the state between two rounds, later, too. */
+  #between: (() => Saved) | undefined;
 
   constructor(options: StepRolloutOptions) {
     const { envs, shape, numSteps } = options;
@@ -284,7 +284,8 @@ export class StepRollout {
 
   #beginNext(copy: number): void {
     const number = ++this.#numbers[copy]!;
-    this.#actions[copy]!.length = 0;
+    // Another list: the state between two rounds may hold the one before.
+    this.#actions[copy] = [];
     this.#copies[copy]!.begin(episodeSeed(this.#options.seed, copy, number));
   }
 
@@ -307,30 +308,35 @@ export class StepRollout {
     return scaledBy(this.#options.normalizer, observation);
   }
 
-  #stand(): Saved {
+  #stand(): () => Saved {
     const { normalizer, shape } = this.#options;
+    const lists = this.#actions.slice();
     const state: EpisodesState = {
       numbers: [...this.#numbers],
       steps: this.#actions.map(({ length }) => length),
       recent: this.#recent.slice(-recentEpisodes),
       running: [...this.#running],
     };
-    const actions = Int32Array.from(this.#actions.flat());
     const shown = new Float32Array(this.#numEnvs * shape.inputs);
     this.#copies.forEach(({ observation }, copy) => shown.set(vectorOf(observation), copy * shape.inputs));
-    return {
-      state: { episodes: state },
-      tensors: {
-        [names.actions]: { shape: [actions.length], data: actions },
-        [names.shown]: { shape: [this.#numEnvs, shape.inputs], data: shown },
-        ...statisticsTensors(normalizer),
-      },
+    const statistics = statisticsTensors(normalizer);
+    return () => {
+      // Lists grow at their end alone.
+      const actions = Int32Array.from(lists.flatMap((list, copy) => list.slice(0, state.steps[copy])));
+      return {
+        state: { episodes: state },
+        tensors: {
+          [names.actions]: { shape: [actions.length], data: actions },
+          [names.shown]: { shape: [this.#numEnvs, shape.inputs], data: shown },
+          ...statistics,
+        },
+      };
     };
   }
 
   /** Checkpoint state in addition to the weights: the state between two rounds. */
   save(): Saved {
-    return this.#between ?? { state: {}, tensors: { ...statisticsTensors(this.#options.normalizer) } };
+    return this.#between?.() ?? { state: {}, tensors: { ...statisticsTensors(this.#options.normalizer) } };
   }
 
   /**
