@@ -28,10 +28,12 @@ function stale() {
   return [import.meta.filename, ...files].some((file) => statSync(file).mtimeMs > mtimeMs);
 }
 
-/** Imports end in `.ts`, as TypeScript wants for `Kernels`; AssemblyScript adds it itself. */
+/** Imports end in `.ts`, as TypeScript wants for `Kernels`; AssemblyScript adds it itself. Decorators of functions stand in comments. */
 function readFile(name, folder) {
   const file = join(folder, name);
-  return existsSync(file) ? readFileSync(file, 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, "$1'") : null;
+  if (!existsSync(file)) return null;
+  const source = readFileSync(file, 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, "$1'");
+  return source.replace(/^\/\/ (@inline)$/gm, '$1');
 }
 
 /** @throws where the sources do not compile; the compiler's messages go to stderr */
