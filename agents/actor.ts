@@ -74,6 +74,11 @@ export interface Actor<Observation, Request> {
   /** Reads what requests need before `score` may be asked for them. */
   prepare?(requests: readonly Request[]): Promise<void>;
   score(requests: readonly Request[]): ScoredActions;
+  /**
+   * Copies the states of a round to where the network is computed, apart from the host.
+   * @returns scores some of them by their places, with nothing but these from the host; valid until the next call
+   */
+  hold?(requests: readonly Request[]): (states: Int32Array) => ScoredActions;
   /** The environment's action at a place of a state's list of legal ones. Default: the place itself, as where all are legal. */
   envAction?(request: Request, index: number): number;
   /**
@@ -94,6 +99,8 @@ export interface ValueNetwork<Request> {
    * @returns makes float32 [number of requests]. May be called again, which ends the computation before.
    */
   values(requests: readonly Request[]): () => Outputs;
+  /** The same as of an actor. */
+  hold?(requests: readonly Request[]): (states: Int32Array) => () => Outputs;
   dispose(): void;
 }
 

@@ -11,6 +11,7 @@ type Task = (typeof tasks)[number];
 
 /** Columns of the tables: what computes, the card's before the processor's. */
 export const computers = [
+  'webgpu',
   'tensorflow-gpu',
   'cuda',
   'vulkan',
@@ -44,7 +45,7 @@ const updates: Record<Size, { batch: number; state: number; hidden: number }> = 
 /** Whole rounds of PPO, units of both layers. */
 const trainings: Record<Size, number> = { small: 64, middle: 400, large: 1600 };
 
-const backends = ['tensorflow-gpu', 'tensorflow', 'wasm'] as const;
+const backends = ['webgpu', 'tensorflow-gpu', 'tensorflow', 'simd', 'wasm'] as const;
 const llamas = {
   cuda: ['cuda', 4],
   vulkan: ['vulkan', 4],

@@ -91,8 +91,8 @@ interface Sized {
 
 /** Product from which on every larger one was faster on the card, for each pair of backends of card and processor. */
 function crossings(cells: readonly (Cell & { product: number })[]): string[] {
-  const lines = ['tensorflow-gpu'].flatMap((card) =>
-    ['tensorflow', 'wasm'].flatMap((other) => {
+  const lines = ['webgpu', 'tensorflow-gpu'].flatMap((card) =>
+    ['tensorflow', 'simd', 'wasm'].flatMap((other) => {
       const pairs = cells
         .filter(({ computer }) => computer === card)
         .flatMap((cell) => {

@@ -4,7 +4,7 @@
  * product from which on the card is ahead, which is what `--backend auto` goes by.
  *
  *     npm run bench:gpu -- [--data DIR] [--model GGUF] [--python PY] [--only update,training,encoding,crossing]
- *       [--sizes small,middle,large] [--computers tensorflow-gpu,wasm] [--widths 64,256] [--batches 64,1024] [--seconds 2] [--most 120]
+ *       [--sizes small,middle,large] [--computers webgpu,simd] [--widths 64,256] [--batches 64,1024] [--seconds 2] [--most 120]
  *       [--out bench-gpu]
  *
  * DIR holds `umls` (train.txt, valid.txt and test.txt), PY is a Python with torch. Without GGUF a model with random weights is written

@@ -39,7 +39,7 @@ export function register(program: Command): void {
     )
     .option(
       '--backend <name>',
-      'simd, tensorflow, tensorflow-gpu or wasm instead of the backend the run was trained on',
+      'simd, webgpu, tensorflow, tensorflow-gpu or wasm instead of the backend the run was trained on',
     )
     .option(
       '--graph <source>',

@@ -9,6 +9,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { missingBinaries, nodeSupport, packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import { autoOrder, executorNames, type ExecutorProbe, probeExecutor } from '../src/nn/open-executor.js';
+import { WebGpuExecutor } from '../src/nn/webgpu/executor.js';
 import { existingPart, freeBytes } from '../src/run/files.js';
 import { megabytes } from './models/files.js';
 
@@ -57,9 +58,10 @@ async function backends(): Promise<Finding[]> {
     ({ size, what }) => `${autoOrder(size).names.find((name) => taken.includes(name)) ?? 'none'} for ${what}`,
   );
   return [
-    ...probes.map(({ name, found, reason, remedy }) =>
-      found ? ok(`backend ${name}`, reason) : missing(`backend ${name}`, reason, remedy),
-    ),
+    ...probes.map(({ name, found, reason, remedy, executor }) => {
+      const card = executor instanceof WebGpuExecutor ? `${executor.device.name}, ` : '';
+      return found ? ok(`backend ${name}`, `${card}${reason}`) : missing(`backend ${name}`, reason, remedy);
+    }),
     ok('backend auto', `${choices.join(', ')} networks`),
   ];
 }

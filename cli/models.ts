@@ -35,7 +35,10 @@ export function register(program: Command): void {
     .option('--set <key=value>', 'change a setting, such as training.tokens=100000; repeatable', repeatable, [])
     .option('--resume', 'continue the training in --out')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
-    .option('--backend <name>', 'simd, tensorflow, tensorflow-gpu or wasm instead of the fastest backend that works')
+    .option(
+      '--backend <name>',
+      'simd, webgpu, tensorflow, tensorflow-gpu or wasm instead of the fastest backend that works',
+    )
     .option('--json', 'print JSON')
     .action(async (flags: TrainModelFlags) => (await import('./models/train.js')).trainModel(flags));
 }

@@ -27,7 +27,7 @@ export function addInputOptions(command: Command, several = false): Command {
       )
       .option(
         '--backend <name>',
-        'for a run: simd, tensorflow, tensorflow-gpu or wasm instead of the backend it was trained on',
+        'for a run: simd, webgpu, tensorflow, tensorflow-gpu or wasm instead of the backend it was trained on',
       )
       .option(
         '--graph <name>',

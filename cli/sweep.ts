@@ -63,7 +63,7 @@ export function register(program: Command): void {
     .option('--minimize', 'lower is better (default for a loss)')
     .option('--set <key=value>', 'a setting of every trial; repeatable', repeatable, [])
     .option('--model <model>', 'encodes the texts, as of `kgwalk train`')
-    .option('--backend <name>', 'simd, tensorflow, tensorflow-gpu or wasm instead of the fastest that works')
+    .option('--backend <name>', 'simd, webgpu, tensorflow, tensorflow-gpu or wasm instead of the fastest that works')
     .option('--name <name>', 'of the folder, runs/sweep-NAME (default from the preset and what is varied)')
     .option('--run-dir <dir>', 'the folder itself')
     .option('--resume', 'resume the sweep in the folder, if there is one')

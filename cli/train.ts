@@ -31,7 +31,10 @@ export function register(program: Command): void {
       '--fork [dir]',
       'with --resume: leave that run as it is and start a new one from the weights of the checkpoint, if need be under other settings (default: runs/NAME-TIME-sSEED)',
     )
-    .option('--backend <name>', 'simd, tensorflow, tensorflow-gpu or wasm instead of the fastest backend that works')
+    .option(
+      '--backend <name>',
+      'simd, webgpu, tensorflow, tensorflow-gpu or wasm instead of the fastest backend that works',
+    )
     .option('--dry-run', 'try each phase for a second, print what the whole run would take, and leave nothing')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)

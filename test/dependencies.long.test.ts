@@ -127,6 +127,7 @@ describe('a package', () => {
       'lmdb',
       'msgpackr-extract',
       'node-llama-cpp',
+      'webgpu',
     ]);
     const [, atInstall] = page
       .split('## At install')[1]!

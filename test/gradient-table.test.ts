@@ -9,6 +9,8 @@ const table: Readonly<Record<string, string | string[]>> = {
   'src/nn/simd/tape.ts': 'src/nn/operations.test.ts',
   'src/nn/simd/executor.ts': 'src/nn/operations.test.ts',
   'src/nn/tfjs/executor.ts': 'src/nn/operations.test.ts',
+  'src/nn/webgpu/executor.ts': 'src/nn/operations.test.ts',
+  'src/nn/webgpu/training-kernels.ts': 'trainers/ppo/executors.test.ts',
   'src/nn/bidirectional.ts': 'src/nn/operations.test.ts',
   // Losses in closed form that enter a network, and where they enter it.
   'agents/prompted/hops/hop-predictor.ts': 'agents/prompted/hops/hop-predictor.test.ts',

@@ -22,7 +22,7 @@ export interface StepResult {
 }
 
 /** Input of a gradient step. */
-interface StepBatch<Request> {
+export interface StepBatch<Request> {
   round: Pick<Rollout<Request>, 'states'>;
   minibatch: Minibatch;
   /** Log-probabilities of all actions under the frozen clone. */
@@ -95,7 +95,7 @@ function scaled(gradient: Float32Array, share: number): Float32Array {
 }
 
 /** Log-probabilities of some states, concatenated. */
-function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Array): Float32Array {
+export function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Array): Float32Array {
   return joined(Array.from(states, (state) => logProbs.subarray(offsets[state]!, offsets[state + 1]!)));
 }
 

@@ -10,6 +10,7 @@ import { Rng } from '../src/run/seeds.js';
 import { eventLoopYielder, throwIfStopped } from '../src/run/stop.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
+import { QueuedSteps } from './ppo-queued.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
 import { actionDraw, type Collect, type Rollout } from './rollout.js';
 
@@ -97,6 +98,7 @@ async function learn<Observation, Request>(
   const { actor, settings } = options;
   const learningRate = learningRateAt(update, settings);
   const weighed = { ...settings, entropyCoef: entropyCoefAt(update, settings) };
+  if (queues(options)) return learnQueued(options, { round, reference, shuffle, weighed, learningRate, update, turn });
   const steps: StepResult[] = [];
   for (let epoch = 1; epoch <= settings.updateEpochs; epoch++) {
     for (const minibatch of round.minibatches(shuffle)) {
@@ -109,6 +111,59 @@ async function learn<Observation, Request>(
     }
   }
   return steps;
+}
+
+/** Networks of a run, of any kind. */
+interface Trained {
+  actor: Pick<Actor<never, never>, 'parameters'>;
+  critic?: { network: Pick<Actor<never, never>, 'parameters'> } | undefined;
+  settings: PpoSettings;
+}
+
+/** True where steps need nothing of the host between them. */
+function queues({ actor, critic, settings }: Trained): boolean {
+  const networks = [actor.parameters, ...(critic ? [critic.network.parameters] : [])];
+  return settings.feasibilityCoef === 0 && networks.every(({ executor }) => executor.queue);
+}
+
+/** The same on a device: an epoch is one submit, a round one read; with a `targetKl` each epoch is read. */
+async function learnQueued<Observation, Request>(
+  options: PpoOptions<Observation, Request>,
+  { round, reference, shuffle, weighed, learningRate, update, turn }: QueuedRound<Request>,
+): Promise<StepResult[]> {
+  const { settings, actor } = options;
+  const steps: StepResult[] = [];
+  for (let epoch = 1; epoch <= settings.updateEpochs;) {
+    const queued = new QueuedSteps(options, weighed, round);
+    try {
+      do {
+        for (const minibatch of round.minibatches(shuffle)) {
+          const { advantage } = minibatch.transitions;
+          if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
+          queued.add({ round, minibatch, reference }, learningRate);
+        }
+        queued.submit();
+        await turn();
+      } while (++epoch <= settings.updateEpochs && settings.targetKl === null);
+      const first = steps.length === 0;
+      steps.push(...(await queued.results()));
+      if (first) checkRatio(steps[0]!.maxRatioDeviation, update, ratioTolerance(actor));
+    } finally {
+      queued.close();
+    }
+    if (settings.targetKl !== null && steps.at(-1)!.figures['train/approx_kl']! > 1.5 * settings.targetKl) break;
+  }
+  return steps;
+}
+
+interface QueuedRound<Request> {
+  round: Rollout<Request>;
+  reference: ActionLogProbs | undefined;
+  shuffle: Rng;
+  weighed: PpoSettings;
+  learningRate: number;
+  update: number;
+  turn: () => Promise<void>;
 }
 
 /**

@@ -17,7 +17,7 @@ import type { ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
 import { valuesOf, valueStarts } from '../walker/critic.js';
 import type { EdgeScorer } from '../walker/heads/edge-scorers.js';
-import { edgesAtOnce, paMlpLogits, paMlpStarts } from '../walker/heads/pa-mlp.js';
+import { edgesAtOnce, heldEdges, paMlpLogits, paMlpStarts } from '../walker/heads/pa-mlp.js';
 import { edgesOf, type LinkActor, type LinkRequest, linkRequestOf, numLegal } from './request.js';
 import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';
 import { StateNetwork } from './state-network.js';
@@ -51,8 +51,25 @@ export function createLinkWalker(
     };
     return { offsets: edges.offsets, logits: () => outputs(training), infer: () => outputs(inferring).read() };
   };
+  const held = executor.scope();
   return {
     parameters,
+    ...(executor.queue && {
+      hold: (requests) => {
+        held.begin();
+        const edges = heldEdges(held, edgesOf(lists, requests, sizes.numRelations));
+        return (chosen) => {
+          training.begin();
+          const { offsets, ...picked } = edges.of(training, chosen);
+          const own = () =>
+            states.states(
+              training,
+              Array.from(chosen, (state) => requests[state]!),
+            );
+          return { offsets, logits: () => training.outputs([paMlpLogits(training, own(), scorer, picked)]) };
+        };
+      },
+    }),
     maxScoresPerBatch: edgesAtOnce,
     requestOf: linkRequestOf,
     numScores: numLegal,

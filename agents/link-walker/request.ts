@@ -41,6 +41,9 @@ function placesOf(mask: Uint8Array): Int32Array {
 }
 
 interface RequestEdges extends Edges {
+  stateOf: Int32Array;
+  relations: Int32Array;
+  tails: Int32Array;
   /** int32 [states + 1]. */
   offsets: Int32Array;
 }
@@ -75,5 +78,5 @@ export function edgesOf(lists: EdgeLists, requests: readonly LinkRequest[], stay
       tails[last - 1] = current;
     }
   }
-  return { numStates: requests.length, offsets, stateOf, actions, relations, tails };
+  return { offsets, stateOf, actions, relations, tails };
 }

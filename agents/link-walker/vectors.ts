@@ -80,7 +80,7 @@ export class VectorTables {
   }
 
   /** Rows of `left`, [n, edgeDim], times the vectors of edges. */
-  dots(tape: Tape, left: Taped, edges: Pick<Edges, 'stateOf' | 'relations' | 'tails'>): Taped {
+  dots(tape: Tape, left: Taped, edges: Edges): Taped {
     return edgeDots(tape, left, this.#on(tape), edges);
   }
 

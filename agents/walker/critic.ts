@@ -3,7 +3,7 @@ import type { Executor } from '../../src/nn/executor.js';
 import { type HostTensor, orthogonalValues, Parameters } from '../../src/nn/parameters.js';
 import { type Outputs, Tape, type Taped } from '../../src/nn/tape.js';
 import { Rng } from '../../src/run/seeds.js';
-import { roundingOf } from './heads/pa-mlp.js';
+import { heldRows, layerOf } from './heads/pa-mlp.js';
 import type { WalkerSettings } from './settings.js';
 import { createStateRows, type StateBatch, type StateRowShape } from './heads/head.js';
 
@@ -11,6 +11,8 @@ export interface Critic {
   readonly parameters: Parameters;
   /** float32 [S] */
   values(batch: StateBatch): Outputs;
+  /** See `ValueNetwork.hold`. */
+  hold?(batch: StateBatch): (states: Int32Array) => () => Outputs;
   dispose(): void;
 }
 
@@ -20,12 +22,21 @@ export function createCritic(executor: Executor, settings: WalkerSettings, shape
   const { critic: kind, width, precision } = settings;
   const parameters = new Parameters(executor, valueStarts({ stateDim: rows.dim, width, kind }, seed));
   const tape = new Tape(parameters);
+  const outputs = (states: (tape: Tape) => Taped) => {
+    tape.begin();
+    return tape.outputs([valuesOf(tape, states(tape), precision)]);
+  };
+  const held = executor.scope();
   return {
     parameters,
-    values: (batch) => {
-      tape.begin();
-      return tape.outputs([valuesOf(tape, tape.constant(rows.of(batch), rows.dim), roundingOf(precision))]);
-    },
+    values: (batch) => outputs((on) => on.constant(rows.of(batch), rows.dim)),
+    ...(executor.queue && {
+      hold: (batch) => {
+        held.begin();
+        const all = heldRows(held, rows.of(batch), rows.dim);
+        return (states) => () => outputs((on) => on.rows(all, states));
+      },
+    }),
     dispose: () => parameters.dispose(),
   };
 }
@@ -57,14 +68,7 @@ export function valueStarts(
  * and 0.01.
  * @source the plain kind: LLM-ARK (Huang 2024), equation 6
  */
-export function valuesOf(tape: Tape, states: Taped, round = roundingOf('f32')): Taped {
-  const layer = (x: Taped, name: string) => {
-    const product = tape.product(x, round(tape, tape.parameter(name)));
-    return round(
-      tape,
-      tape.has(`${name}.bias`) ? tape.biased(product, round(tape, tape.parameter(`${name}.bias`))) : product,
-    );
-  };
-  const first = round(tape, tape.tanh(layer(states, 'critic.1')));
-  return layer(round(tape, tape.tanh(layer(first, 'critic.2'))), 'critic.out');
+export function valuesOf(tape: Tape, states: Taped, precision: WalkerSettings['precision'] = 'f32'): Taped {
+  const layer = layerOf(tape, precision);
+  return layer(layer(layer(states, 'critic.1', 'tanh'), 'critic.2', 'tanh'), 'critic.out');
 }

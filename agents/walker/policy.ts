@@ -55,6 +55,7 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
         infer: () => (forRanking && head.rank ? head.rank(batch) : head.infer(batch)),
       };
     },
+    hold: head.hold && ((requests) => head.hold!(featurizer.batch(requests))),
     weightsChanged: () => head.weightsChanged(),
     dispose: () => head.dispose(),
   };
@@ -82,12 +83,15 @@ export function walkScorer(by: Policy | WalkScorer): WalkScorer {
 export function walkerValues(critic: Critic, featurizer: Featurizer): ValueNetwork<StateRequest> {
   // The critic reads no actions: none are listed.
   const actions = new Int32Array(0);
+  const batchOf = (requests: readonly StateRequest[]) =>
+    featurizer.batch(requests.map((request) => ({ ...request, actions })));
   return {
     parameters: critic.parameters,
     values: (requests) => {
-      const batch = featurizer.batch(requests.map((request) => ({ ...request, actions })));
+      const batch = batchOf(requests);
       return () => critic.values(batch);
     },
+    hold: critic.hold && ((requests) => critic.hold!(batchOf(requests))),
     dispose: () => critic.dispose(),
   };
 }

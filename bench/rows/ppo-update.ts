@@ -2,7 +2,7 @@
  * PPO's update on one minibatch, forward, backward, clip and Adam, on shapes equal to the peer's: samples per second.
  *
  *     node dist/bench/rows/ppo-update.js [--backend auto] [--threads 1] [--seconds 4]
- *       [--batch 1024] [--state 576] [--hidden 400] [--actions 50]
+ *       [--batch 1024] [--state 576] [--hidden 400] [--actions 50] [--steps 16]
  *
  * By default 1,024 states of 576 numbers with 1 to 50 edges each (uniform) of 400 numbers, half by the relation (570 of them) and
  * half by the tail, of which none occurs twice. Actor 576→400→400→400 and critic 576→400→400→1 are the plain head's networks,
@@ -13,14 +13,16 @@
 import { parseArgs } from 'node:util';
 import type { Actor, ValueNetwork } from '../../agents/actor.js';
 import { valuesOf, valueStarts } from '../../agents/walker/critic.js';
-import { frozenVectors } from '../../agents/walker/heads/edge-scorers.js';
-import { paMlpLogits, paMlpStarts } from '../../agents/walker/heads/pa-mlp.js';
+import { type Edges, frozenVectors } from '../../agents/walker/heads/edge-scorers.js';
+import { heldEdges, heldRows, paMlpLogits, paMlpStarts } from '../../agents/walker/heads/pa-mlp.js';
 import { Rng } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import { Parameters } from '../../src/nn/parameters.js';
-import { Tape } from '../../src/nn/tape.js';
+import { Tape, type Taped } from '../../src/nn/tape.js';
 import { normalizeAdvantages } from '../../trainers/advantages.js';
+import { QueuedSteps } from '../../trainers/ppo-queued.js';
+import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { ppoStep } from '../../trainers/ppo-step.js';
 import { emitRate, repeatFor } from '../measure.js';
 
@@ -34,6 +36,7 @@ const { values } = parseArgs({
     state: { type: 'string', default: '576' },
     hidden: { type: 'string', default: '400' },
     actions: { type: 'string', default: '50' },
+    steps: { type: 'string', default: '16' },
   },
 });
 process.env.TF_NUM_INTRAOP_THREADS = values.threads;
@@ -46,15 +49,8 @@ const shape = {
   batch: Number(values.batch),
 };
 const numRelations = 570;
-const learning = {
-  algorithm: 'ppo' as const,
-  dualClip: null,
-  clipRange: 0.2,
-  clipRangeValue: null,
-  entropyCoef: 0.01,
-  valueCoef: 0.5,
-  klCoef: 0,
-};
+const learning = { clipRange: 0.2, entropyCoef: 0.01, valueCoef: 0.5, klCoef: 0 };
+const learningRate = 3e-4;
 const { executor, name } = await openExecutor(executorOf(values.backend));
 const rng = Rng.named(0, 'bench/ppo-update');
 const half = shape.hidden / 2;
@@ -81,26 +77,47 @@ const size = { stateDim: shape.state, width: shape.hidden };
 const scorer = frozenVectors(tables);
 const tape = new Tape(new Parameters(executor, paMlpStarts({ ...size, scorer }, 0)));
 const criticTape = new Tape(new Parameters(executor, valueStarts(size, 0)));
-const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 'weightsChanged'> = {
+const logitsOf = (states: Taped, edges: Edges) => tape.outputs([paMlpLogits(tape, states, scorer, edges)]);
+const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 'hold' | 'weightsChanged'> = {
   parameters: tape.parameters,
   numScores: ({ state }) => turn.offsets[state + 1]! - turn.offsets[state]!,
   score: () => {
     const { offsets, states, edges } = turn;
     const logits = () => {
       tape.begin();
-      return tape.outputs([paMlpLogits(tape, tape.constant(states, shape.state), scorer, edges)]);
+      return logitsOf(tape.constant(states, shape.state), edges);
     };
     return { offsets, logits };
   },
+  hold: () => {
+    const all = minibatches.map(({ states, edges, offsets }) => {
+      const scope = executor.scope();
+      return { rows: heldRows(scope, states, shape.state), edges: heldEdges(scope, { ...edges, offsets }) };
+    });
+    return (states) => {
+      tape.begin();
+      const { rows, edges } = all[minibatches.indexOf(turn)]!;
+      const { offsets, ...picked } = edges.of(tape, states);
+      return { offsets, logits: () => logitsOf(tape.rows(rows, states), picked) };
+    };
+  },
   weightsChanged: () => {},
 };
-const valueNetwork: Pick<ValueNetwork<Request>, 'parameters' | 'values'> = {
+const valuesOn = (states: Taped) => criticTape.outputs([valuesOf(criticTape, states)]);
+const valueNetwork: Pick<ValueNetwork<Request>, 'parameters' | 'values' | 'hold'> = {
   parameters: criticTape.parameters,
   values: () => {
     const { states } = turn;
     return () => {
       criticTape.begin();
-      return criticTape.outputs([valuesOf(criticTape, criticTape.constant(states, shape.state))]);
+      return valuesOn(criticTape.constant(states, shape.state));
+    };
+  },
+  hold: () => {
+    const all = minibatches.map(({ states }) => heldRows(executor.scope(), states, shape.state));
+    return (states) => () => {
+      criticTape.begin();
+      return valuesOn(criticTape.rows(all[minibatches.indexOf(turn)]!, states));
     };
   },
 };
@@ -114,19 +131,27 @@ const learner = {
 };
 
 const round = { states: known };
-let step = 0;
-const { count, spent } = await repeatFor(
-  async () => {
-    turn = minibatches[step++ % 2]!;
-    const { transitions } = turn;
-    normalizeAdvantages(transitions.advantage, true);
-    const batch = { round, minibatch: { states: transitions.state, transitions }, reference: undefined };
-    await ppoStep(learner, batch, { ...learning, feasibilityCoef: 0 }, 3e-4);
-    return shape.batch;
-  },
-  Number(values.seconds),
-  4,
-);
+const settings = ppoSettings.parse(learning);
+const next = () => {
+  turn = turn === minibatches[0] ? minibatches[1] : minibatches[0];
+  const { transitions } = turn;
+  normalizeAdvantages(transitions.advantage, true);
+  return { round, minibatch: { states: transitions.state, transitions }, reference: undefined };
+};
+/** On a device, rounds of so many steps. */
+const stepsEach = Number(values.steps);
+const one = async () => {
+  await ppoStep(learner, next(), settings, learningRate);
+  return shape.batch;
+};
+const many = async () => {
+  const steps = new QueuedSteps(learner, settings, round);
+  for (let step = 0; step < stepsEach; step++) steps.add(next(), learningRate);
+  await steps.results();
+  steps.close();
+  return stepsEach * shape.batch;
+};
+const { count, spent } = await repeatFor(executor.queue ? many : one, Number(values.seconds), 4);
 const threads = Number(values.threads);
 emitRate({ variant: name, task: 'ppo-update', settings: shape, count, unit: 'samples/s', spent, threads });
 
@@ -140,7 +165,6 @@ function minibatch(which: number) {
     offsets,
     states: normals(numStates * shape.state, 1),
     edges: {
-      numStates,
       stateOf,
       actions: stateOf.map((state, i) => i - offsets[state]!),
       relations: stateOf.map(() => rng.integer(numRelations)),

@@ -68,6 +68,27 @@ export class AdamW<N extends Numbers = Numbers> {
     return norm;
   }
 
+  /**
+   * Queues a step on an executor that computes apart from the host; its gradients begin and end as zeros.
+   * @param gather queues what adds to them
+   * @param norm [1]: receives the gradient's global norm before clipping
+   * @param stopped [1]: set to 1 by a norm that is not finite, which leaves this step and all later ones out; see `takeBack`
+   */
+  queueStep(gather: () => void, learningRate: number, norm: N, stopped: N): void {
+    const { executor, weights, gradients } = this.parameters;
+    gather();
+    const step = this.#stepOf(0, learningRate);
+    const { maxGradNorm = Infinity } = this.options;
+    executor.queue!.clippedAdamStep([weights, this.#first, this.#second, gradients], step, maxGradNorm, norm, stopped);
+    this.#steps++;
+    this.parameters.version++;
+  }
+
+  /** Corrects the count of steps for the latest of those that were queued. @param count of them that were left out */
+  takeBack(count: number): void {
+    this.#steps -= count;
+  }
+
   #stepOf(norm: number, learningRate: number): AdamStep {
     const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
     const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;

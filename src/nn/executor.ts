@@ -20,7 +20,8 @@ export interface Scope<N extends Numbers, R extends Rows> {
   zeros(length: number): N;
   /** A copy of values of the host. */
   copy(values: Float32Array): N;
-  rows(values: Int32Array): R;
+  /** A copy of row numbers of the host; those that are there already as they are. */
+  rows(values: Int32Array | R): R;
 }
 
 /** Part of a matrix: `columns` columns from `column` on, where a row has `width`. */
@@ -109,10 +110,10 @@ export interface Executor<N extends Numbers = Numbers, R extends Rows = Rows> {
   addRows(out: N, table: N, index: R, width: number): void;
   /** table[index[i]] += x[i] */
   scatterRows(table: N, x: N, index: R, width: number): void;
-  /** out[i] += scale · x[left[i]] · y[right[i]] */
-  addDots(out: N, x: N, left: R, y: N, right: R, width: number, scale: number): void;
-  /** into[rows[i]] += scale · by[i] · table[of[i]] */
-  addScaledRows(into: N, rows: R, by: N, scale: number, table: N, of: R, width: number): void;
+  /** out[i] += scale · x[left[i]] · y[right[i]], of a block of the columns of x. */
+  addDots(out: N, x: Block<N>, left: R, y: N, right: R, scale: number): void;
+  /** into[rows[i]] += scale · by[i] · table[of[i]], of blocks of as many columns. */
+  addScaledRows(into: Block<N>, rows: R, by: N, scale: number, table: Block<N>, of: R): void;
   /** Log-softmax of each column within segments of rows; see `Tape.segmentLogSoftmax`. */
   segmentLogSoftmax(x: N, out: N, offsets: Int32Array, columns: number, logWeights?: Float32Array): void;
   segmentLogSoftmaxGrad(
@@ -141,7 +142,109 @@ export interface Executor<N extends Numbers = Numbers, R extends Rows = Rows> {
   sumSquares(x: N): Promise<number>;
   sum(x: N): Promise<number>;
   adamStep(weights: Run<N>, first: Run<N>, second: Run<N>, grads: Run<N>, step: AdamStep): void;
+  /** Steps without a read between them, on an executor that computes apart from the host. */
+  readonly queue?: Queue<N, R>;
 }
+
+/** Row numbers that a queue picked. */
+export interface PickedRows {
+  readonly length: number;
+}
+
+/** Segments of rows, one behind the other, that stay where the network is computed. */
+export interface HeldSegments<R extends Rows> {
+  /** int32 [segments + 1], of the host. */
+  offsets: Int32Array;
+  columns: readonly R[];
+}
+
+/** Operations that wait for nothing. */
+export interface Queue<N extends Numbers, R extends Rows> {
+  /** Room for what steps are made of, next to that of their networks. */
+  readonly scope: Scope<N, R>;
+  /** While true, what computations copied stays, until it turns false. */
+  keeps: boolean;
+  /** Begins to compute what is queued. */
+  submit(): void;
+  /**
+   * Some of the segments, one behind the other.
+   * @param ids int32: distinct segments
+   * @returns their columns, the place among them of each row's segment, and where each segment begins
+   */
+  pick(
+    held: HeldSegments<R>,
+    ids: Int32Array,
+    scope: Scope<N, R>,
+  ): { offsets: Int32Array; segmentOf: R & PickedRows; columns: (R & PickedRows)[] };
+  /**
+   * The same as `adamStep` with gradients scaled down to a norm; leaves zeros in them.
+   * @param most norm; Infinity for none
+   * @param norm [1], written: that of the gradients
+   * @param stopped [1]: not 0 leaves the step out; set to 1 where the norm is not finite
+   */
+  clippedAdamStep(
+    runs: readonly [weights: Run<N>, first: Run<N>, second: Run<N>, grads: Run<N>],
+    step: AdamStep,
+    most: number,
+    norm: N,
+    stopped: N,
+  ): void;
+  /** PPO's loss and its gradients by logits and values; see `trainers/ppo-loss.ts`. */
+  ppoObjective(input: QueuedObjective<N, R>): void;
+}
+
+/** A minibatch with what its loss is made of, states in order. */
+export interface QueuedObjective<N extends Numbers, R extends Rows> {
+  states: number;
+  logits: N;
+  /** Added to, as the next are. */
+  dLogits: N;
+  /** [states + 1]: actions of each state. */
+  offsets: R;
+  /** Place of each action among the logits; absent where they are in order. */
+  legal?: R | undefined;
+  /** [states], with a critic. */
+  values?: N | undefined;
+  dValues?: N | undefined;
+  /** [actions]: log-probabilities of the reference policy. */
+  reference?: N | undefined;
+  /** [states + 1]: transitions of each state. */
+  firsts: R;
+  action: R;
+  oldLogProb: N;
+  advantage: N;
+  returns: N;
+  oldValue: N;
+  /** Weight of the gradients. */
+  share: number;
+  /** [states, objectiveFigures.length], written. */
+  figures: N;
+  settings: ObjectiveWeights;
+}
+
+/** Settings of PPO's loss; see `trainers/ppo-settings.ts`. */
+export interface ObjectiveWeights {
+  algorithm: 'ppo' | 'reinforce';
+  clipRange: number;
+  dualClip: number | null;
+  clipRangeValue: number | null;
+  entropyCoef: number;
+  valueCoef: number;
+  klCoef: number;
+}
+
+/** Shares of a state in the means of a minibatch; the last is a maximum. */
+export const objectiveFigures = [
+  'policyLoss',
+  'valueLoss',
+  'entropy',
+  'anchorKl',
+  'approxKl',
+  'clipFraction',
+  'normalizedEntropy',
+  'choices',
+  'maxRatioDeviation',
+] as const;
 
 /** Visits groups of rows of two matrices: where its rows begin and how many they are, and where the products of its pairs begin. */
 export function eachGroup(

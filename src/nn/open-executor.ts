@@ -3,12 +3,13 @@ import { WorkbenchError } from '../run/errors.js';
 import type { Executor } from './executor.js';
 import { SimdExecutor } from './simd/executor.js';
 import { kernelsRun } from './simd/kernels.js';
+import { wrongInTrainingStep } from './training-step.js';
 
 /**
- * Executors by name, for `--backend`: SIMD kernels, which need nothing but Node; native TensorFlow on the processor and on a GPU; tfjs in
- * WebAssembly, the reference that the others are held to.
+ * Executors by name, for `--backend`: SIMD kernels, which need nothing but Node; a card of any maker by WebGPU; native TensorFlow on the
+ * processor and on a GPU; tfjs in WebAssembly, the reference that the others are held to.
  */
-export const executorNames = ['simd', 'tensorflow', 'tensorflow-gpu', 'wasm'] as const;
+export const executorNames = ['simd', 'webgpu', 'tensorflow', 'tensorflow-gpu', 'wasm'] as const;
 /** One of `executorNames`. */
 export type ExecutorName = (typeof executorNames)[number];
 
@@ -71,8 +72,10 @@ export async function probeExecutor(name: ExecutorName): Promise<ExecutorProbe> 
       return { name, found: true, reason: 'trains a small network correctly', executor: new SimdExecutor() };
     }
     // Megabytes, which a run on SIMD kernels does without.
-    const { openTfjs, wrongInTrainingStep } = await import('./tfjs/open.js');
-    const executor = await openTfjs(name);
+    const executor =
+      name === 'webgpu'
+        ? await (await import('./webgpu/executor.js')).openWebGpu()
+        : await (await import('./tfjs/open.js')).openTfjs(name);
     const wrong = proven.has(name) ? undefined : await wrongInTrainingStep(executor);
     if (wrong !== undefined) {
       return {

@@ -35,6 +35,12 @@ export interface Outputs {
   read(): Promise<Float32Array>;
   /** Adds to the gradients of all parameters. Called at most once, before the network's next computation. */
   back(grad: Float32Array): void;
+  /** Matrices that they are of, for gradients that are computed where these are; absent of outputs that come from elsewhere. */
+  readonly taped?: {
+    parts: readonly Taped[];
+    /** The same as `back`, once the gradients of the parts are added to. */
+    backward(): void;
+  };
 }
 
 /** Records one computation at a time over the parameters of one network. Where rows are independent, a row's numbers do not depend on the others. */
@@ -131,7 +137,15 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
     const total = sizes.reduce((sum, size) => sum + size, 0);
     const { version } = this.parameters;
     const computation = this.#computation;
+    const backward = () => {
+      if (version !== this.parameters.version || computation !== this.#computation) {
+        const message = 'expected the latest computation, got an earlier one, in backward of a tape';
+        throw new WorkbenchError('failure', message);
+      }
+      for (let i = this.#backward.length - 1; i >= 0; i--) this.#backward[i]!();
+    };
     return {
+      taped: { parts, backward },
       read: async () => {
         const read = await Promise.all(parts.map(({ values }) => this.executor.read(values)));
         const all = new Float32Array(total);
@@ -139,16 +153,12 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
         return all;
       },
       back: (grad) => {
-        if (version !== this.parameters.version || computation !== this.#computation) {
-          const message = 'expected the latest computation, got an earlier one, in backward of a tape';
-          throw new WorkbenchError('failure', message);
-        }
         let begin = 0;
         parts.forEach((part, i) => {
           const own = this.scope.copy(grad.subarray(begin, (begin += sizes[i]!)));
           this.addTo(part, own);
         });
-        for (let i = this.#backward.length - 1; i >= 0; i--) this.#backward[i]!();
+        backward();
       },
     };
   }

@@ -1,6 +1,6 @@
 /** Reverse-mode autodiff over matrices: the operations of networks with their gradients. */
 import { Rng } from '../run/seeds.js';
-import type { Activation, Block, Normalization, Numbers, Rows } from './executor.js';
+import type { Activation, Block, Normalization, Numbers, PickedRows, Rows } from './executor.js';
 import { Recording, type Taped } from './recording.js';
 
 export type { Outputs, Taped } from './recording.js';
@@ -11,18 +11,23 @@ export type Dropping = Rng | readonly Rng[];
 /** A table with the row of it that each row of a result reads. */
 export type Gathered<N extends Numbers = Numbers> = readonly [table: Taped<N>, index: Int32Array];
 
+/** Row numbers of the host, or those that a queue picked. */
+export type Places<R extends Rows = Rows> = Int32Array | (R & PickedRows);
+
 /** Operations over the parameters of one network. Where rows are independent, a row's numbers do not depend on the others. */
 export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Recording<N, R> {
   /** Room for what dropout keeps. */
   #kept = new Float32Array(0);
 
-  /** x · w, or x · wᵀ. */
-  product(x: Taped<N>, w: Taped<N>, transposed = false): Taped<N> {
+  /** act(x · w), or act(x · wᵀ). */
+  product(x: Taped<N>, w: Taped<N>, transposed = false, act?: Activation): Taped<N> {
     const { executor: on } = this;
     const [m, k, n] = [x.rows, x.width, transposed ? w.rows : w.width];
     const out = this.scope.take(m * n);
     on.matMul(transposed ? 'abT' : 'ab', x.values, w.values, out, m, k, n);
+    if (act) on.activate(act, out, m * n);
     return this.result(out, [m, n], [x, w], (grads) => {
+      if (act) on.activateGrad(act, grads, out, m * n);
       if (w.grads && transposed) on.matMul('aTb', grads, x.values, w.grads, n, m, k, true);
       else if (w.grads) on.matMul('aTb', x.values, grads, w.grads, k, m, n, true);
       if (x.grads) on.matMul(transposed ? 'ab' : 'abT', grads, w.values, x.grads, m, n, k, true);
@@ -55,9 +60,9 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     return this.dense(x, name, this.parameter(name).width, undefined, act);
   }
 
-  /** x · NAME, without a bias. */
-  times(x: Taped<N>, name: string): Taped<N> {
-    return this.product(x, this.parameter(name));
+  /** act(x · NAME), without a bias. */
+  times(x: Taped<N>, name: string, act?: Activation): Taped<N> {
+    return this.product(x, this.parameter(name), false, act);
   }
 
   /** A function of each number. */
@@ -132,7 +137,7 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
   }
 
   /** Rows of a table. @param index int32 [rows of the result] */
-  rows(table: Taped<N>, index: Int32Array): Taped<N> {
+  rows(table: Taped<N>, index: Places<R>): Taped<N> {
     const { executor: on } = this;
     const { width } = table;
     const which = this.scope.rows(index);
@@ -211,15 +216,35 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
   }
 
   /** Dot products of pairs of rows, times `scale`: [left.length, 1]. */
-  dots(x: Taped<N>, left: Int32Array, y: Taped<N>, right: Int32Array, scale = 1): Taped<N> {
+  dots(x: Taped<N>, left: Places<R>, y: Taped<N>, right: Places<R>, scale = 1): Taped<N> {
+    return this.dotsBeside(x, left, [[y, right]], scale);
+  }
+
+  /** The same with rows of several tables side by side. @param parts tables, together as wide as `x`, and their rows */
+  dotsBeside(
+    x: Taped<N>,
+    left: Places<R>,
+    parts: readonly (readonly [table: Taped<N>, index: Places<R>])[],
+    scale = 1,
+  ): Taped<N> {
     const { executor: on } = this;
-    const { width } = x;
-    const [l, r] = [this.scope.rows(left), this.scope.rows(right)];
+    const l = this.scope.rows(left);
+    let column = 0;
+    const placed = parts.map(([table, index]) => {
+      const begin = column;
+      column += table.width;
+      const block = (of: N): Block<N> => [of, x.width, begin, table.width];
+      return { table, right: this.scope.rows(index), block };
+    });
     const out = this.scope.zeros(left.length);
-    on.addDots(out, x.values, l, y.values, r, width, scale);
-    return this.result(out, [left.length, 1], [x, y], (grads) => {
-      if (x.grads) on.addScaledRows(x.grads, l, grads, scale, y.values, r, width);
-      if (y.grads) on.addScaledRows(y.grads, r, grads, scale, x.values, l, width);
+    for (const { table, right, block } of placed) on.addDots(out, block(x.values), l, table.values, right, scale);
+    const tables = parts.map(([table]) => table);
+    return this.result(out, [left.length, 1], [x, ...tables], (grads) => {
+      for (const { table, right, block } of placed) {
+        const { width, values } = table;
+        if (x.grads) on.addScaledRows(block(x.grads), l, grads, scale, [values, width, 0, width], right);
+        if (table.grads) on.addScaledRows([table.grads, width, 0, width], right, grads, scale, block(x.values), l);
+      }
     });
   }
 
@@ -233,10 +258,11 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     const { width } = table;
     const [l, r] = [this.scope.rows(into), this.scope.rows(from)];
     const out = this.scope.zeros(rows * width);
-    on.addScaledRows(out, l, weights.values, 1, table.values, r, width);
+    const whole = (of: N): Block<N> => [of, width, 0, width];
+    on.addScaledRows(whole(out), l, weights.values, 1, whole(table.values), r);
     return this.result(out, [rows, width], [weights, table], (grads) => {
-      if (weights.grads) on.addDots(weights.grads, grads, l, table.values, r, width, 1);
-      if (table.grads) on.addScaledRows(table.grads, r, weights.values, 1, grads, l, width);
+      if (weights.grads) on.addDots(weights.grads, whole(grads), l, table.values, r, 1);
+      if (table.grads) on.addScaledRows(whole(table.grads), r, weights.values, 1, whole(grads), l);
     });
   }
 

@@ -29,6 +29,8 @@ describe('the doctor', () => {
     const worksEverywhere = ['node', 'backend simd', 'backend wasm', 'lmdb', 'chartjs-node-canvas', 'node-llama-cpp'];
     for (const part of [...worksEverywhere, 'disk home', 'disk runs']) expect(findings[part]!.status).toBe('ok');
     expect(Object.keys(findings)).toEqual(expect.arrayContaining(['machine', 'backend tensorflow', 'data']));
+    const { status, detail } = findings['backend webgpu']!;
+    expect(detail).toMatch(status === 'ok' ? /^\S.*, trains a small network correctly$/ : /^no /);
     expect(readdirSync(folder)).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ export function answerRanking(
     composeQuery({ ...table, numRelations: 1, relations: vector }, topic, 0, query, 0);
     scores.fill(0);
     kernels.addDots(
-      ...([scores.byteOffset, query.byteOffset, first.byteOffset, entities.byteOffset] as const),
+      ...([scores.byteOffset, query.byteOffset, dim, first.byteOffset, entities.byteOffset] as const),
       ...([each.byteOffset, dim, numEntities, 1] as const),
     );
     const wanted = matching > 0 ? wantedRelations(relations) : [];

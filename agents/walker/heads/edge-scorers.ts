@@ -5,12 +5,18 @@
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { type HostTensor, xavierUniform } from '../../../src/nn/parameters.js';
-import type { Tape, Taped } from '../../../src/nn/tape.js';
-import type { FrozenTables, HeadShape, StateBatch } from './head.js';
+import type { Places, Tape, Taped } from '../../../src/nn/tape.js';
+import type { FrozenTables, HeadShape } from './head.js';
 import type { WalkerSettings } from '../settings.js';
 
 /** Edges, and the state that each is scored for. */
-export type Edges = Pick<StateBatch, 'numStates' | 'stateOf' | 'actions' | 'relations' | 'tails'>;
+export interface Edges {
+  stateOf: Places;
+  relations: Places;
+  tails: Places;
+  /** Place of each among the actions of its state; read by `slots` alone. */
+  actions?: Int32Array;
+}
 
 /** Makes logits of edges. */
 export interface EdgeScorer {
@@ -87,21 +93,17 @@ function trainedVectors(
  * @param tables of relations and, if entities have vectors, of them, side by side in `outputs`; entities that are missing from the
  *   graph (-1) are read as its first: a walk can only stay there
  */
-export function edgeDots(
-  tape: Tape,
-  outputs: Taped,
-  tables: readonly Taped[],
-  { stateOf, relations, tails }: Pick<Edges, 'stateOf' | 'relations' | 'tails'>,
-): Taped {
-  const ids = [relations, tails.map((tail) => Math.max(0, tail))];
-  let column = 0;
-  const parts = tables.map((table, k) => {
-    const own = tape.columns(outputs, column, table.width);
-    column += table.width;
-    return tape.dots(own, stateOf, table, ids[k]!);
-  });
-  return parts.reduce((sum, part) => tape.add(sum, part));
+export function edgeDots(tape: Tape, outputs: Taped, tables: readonly Taped[], { stateOf, ...edges }: Edges): Taped {
+  const ids = vectorIds(edges);
+  const parts = tables.map((table, k) => [table, ids[k]!] as const);
+  return tape.dotsBeside(outputs, stateOf, parts);
 }
+
+/** Rows of edges in the tables of relations and entities. */
+export const vectorIds = ({ relations, tails }: Pick<Edges, 'relations' | 'tails'>): [Places, Places] => [
+  relations,
+  tails instanceof Int32Array ? tails.map((tail) => Math.max(0, tail)) : tails,
+];
 
 /**
  * @param count slots, staying counted
@@ -113,7 +115,9 @@ function slots({ count, equalRelation }: { count: number; equalRelation: number 
   return {
     layer: { name: 'pa.slots', width: count },
     initialValues: {},
-    logits: (tape, outputs, { stateOf, actions, relations }) => {
+    logits: (tape, outputs, edges) => {
+      // These are never held.
+      const { stateOf, actions, relations } = edges as { [key in keyof Edges]-?: Int32Array };
       const slotOf = (state: number, i: number) => {
         const slot = relations[i] === equalRelation ? 0 : actions[i]! + 1;
         if (slot >= count) throw longerThanSlots(slot + 1, count);

@@ -21,6 +21,8 @@ export interface WalkerHead {
    * @param drawing draws what is not gold
    */
   marginLosses?(batch: StateBatch, golds: Int32Array, drawing: Rng, dropout?: Rng): Outputs;
+  /** See `Actor.hold`. */
+  hold?(batch: StateBatch): (states: Int32Array) => { offsets: Int32Array; logits: () => Outputs };
   /** The same without a gradient, reusing what depends on the weights alone until `weightsChanged` is called. */
   infer(batch: StateBatch): Promise<Float32Array>;
   /** Logits for ranking alone: what was said is read once a task instead of in each batch. Absent where both are one. */

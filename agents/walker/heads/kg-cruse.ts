@@ -54,10 +54,11 @@ export function kgCruseNetwork(
       const first = dropped(tape.layer(walked(scene), 'state.1', 'relu'));
       const state = tape.layer(dropped(tape.layer(first, 'state.2', 'relu')), 'state.3');
       const scale = 1 / Math.sqrt(2 * d);
-      return tape.add(
-        tape.dots(tape.columns(state, 0, d), batch.stateOf, entities, local.tails, scale),
-        tape.dots(tape.columns(state, d, d), batch.stateOf, relations, batch.relations, scale),
-      );
+      const parts = [
+        [entities, local.tails],
+        [relations, batch.relations],
+      ] as const;
+      return tape.dotsBeside(state, batch.stateOf, parts, scale);
     },
   };
 }

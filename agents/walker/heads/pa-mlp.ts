@@ -4,11 +4,11 @@
  * @source LLM-ARK (Huang 2024), section 3.3; no biases, orthogonal starts with gain 1 and 0.01
  */
 import { roundedToBfloat16 } from '../../../src/nn/bfloat16.js';
-import type { Executor } from '../../../src/nn/executor.js';
+import type { Activation, Executor, Numbers, Rows, Scope } from '../../../src/nn/executor.js';
 import { type HostTensor, orthogonalValues, Parameters } from '../../../src/nn/parameters.js';
-import { Tape, type Taped } from '../../../src/nn/tape.js';
+import { type Places, Tape, type Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { type Edges, type EdgeScorer, edgeScorerOf } from './edge-scorers.js';
+import { type Edges, type EdgeScorer, edgeScorerOf, vectorIds } from './edge-scorers.js';
 import { createStateRows, type HeadShape, type StateBatch, type WalkerHead } from './head.js';
 import type { WalkerSettings } from '../settings.js';
 
@@ -29,18 +29,55 @@ export function createPaMlpHead(
   const scorer = edgeScorerOf(settings, { ...shape, tables }, round, seed);
   const parameters = new Parameters(executor, paMlpStarts({ stateDim: rows.dim, width, scorer }, seed));
   const [training, inferring] = [new Tape(parameters), new Tape(parameters, false)];
+  const logits = (tape: Tape, states: Taped, edges: Edges) =>
+    tape.outputs([paMlpLogits(tape, states, scorer, edges, precision)]);
   const outputs = (tape: Tape, batch: StateBatch) => {
     tape.begin();
-    return tape.outputs([paMlpLogits(tape, tape.constant(rows.of(batch), rows.dim), scorer, batch, round)]);
+    return logits(tape, tape.constant(rows.of(batch), rows.dim), batch);
   };
+  const held = executor.scope();
   return {
     parameters,
     precision,
     maxScoresPerBatch: edgesAtOnce,
     logits: (batch) => outputs(training, batch),
+    ...(executor.queue &&
+      settings.pathAware && {
+        hold: (batch) => {
+          held.begin();
+          const all = heldRows(held, rows.of(batch), rows.dim);
+          const edges = heldEdges(held, batch);
+          return (states) => {
+            training.begin();
+            const { offsets, ...picked } = edges.of(training, states);
+            return { offsets, logits: () => logits(training, training.rows(all, states), picked) };
+          };
+        },
+      }),
     infer: (batch) => outputs(inferring, batch).read(),
     weightsChanged: () => {},
     dispose: () => parameters.dispose(),
+  };
+}
+
+/** [states, width] that stay where networks are computed. */
+export const heldRows = (scope: Scope<Numbers, Rows>, values: Float32Array, width: number): Taped => ({
+  ...{ rows: values.length / width, width },
+  values: scope.copy(values),
+});
+
+/** Edges of states that stay where the network is computed. @returns makes those of some of the states */
+export function heldEdges(
+  scope: Scope<Numbers, Rows>,
+  { offsets, relations, tails }: Omit<Edges, 'stateOf'> & { offsets: Int32Array },
+) {
+  const columns = vectorIds({ relations, tails }).map((ids) => scope.rows(ids as Int32Array));
+  return {
+    of(tape: Tape, states: Int32Array) {
+      const picked = tape.executor.queue!.pick({ offsets, columns }, states, tape.scope);
+      const [ofRelations, ofTails] = picked.columns as [Places, Places];
+      return { offsets: picked.offsets, stateOf: picked.segmentOf as Places, relations: ofRelations, tails: ofTails };
+    },
   };
 }
 
@@ -57,6 +94,18 @@ export const roundingOf =
   (precision: 'f32' | 'bf16') =>
   (tape: Tape, x: Taped): Taped =>
     precision === 'bf16' ? tape.bfloat16(x) : x;
+
+/** Layers without biases or, where there are any, with them: act(x · NAME + bias), each matrix rounded for bf16. */
+export function layerOf(tape: Tape, precision: WalkerSettings['precision']) {
+  const round = roundingOf(precision);
+  return (x: Taped, name: string, act?: Activation): Taped => {
+    const bias = `${name}.bias`;
+    if (precision === 'f32') return tape.has(bias) ? tape.layer(x, name, act) : tape.times(x, name, act);
+    const product = tape.product(x, round(tape, tape.parameter(name)));
+    const sum = round(tape, tape.has(bias) ? tape.biased(product, round(tape, tape.parameter(bias))) : product);
+    return act ? round(tape, tape.activated(act, sum)) : sum;
+  };
+}
 
 /** Initial values. @param seed of an orthogonal start, which takes a second or so; zeros without it, for weights to be imported */
 export function paMlpStarts(
@@ -84,10 +133,9 @@ export function paMlpLogits(
   states: Taped,
   scorer: EdgeScorer,
   edges: Edges,
-  round: ReturnType<typeof roundingOf> = roundingOf('f32'),
+  precision: WalkerSettings['precision'] = 'f32',
 ): Taped {
-  const times = (x: Taped, name: string) => round(tape, tape.product(x, round(tape, tape.parameter(name))));
-  const hidden = (x: Taped, name: string) => round(tape, tape.tanh(times(x, name)));
-  const outputs = times(hidden(hidden(states, 'pa.1'), 'pa.2'), scorer.layer.name);
-  return round(tape, scorer.logits(tape, outputs, edges));
+  const layer = layerOf(tape, precision);
+  const outputs = layer(layer(layer(states, 'pa.1', 'tanh'), 'pa.2', 'tanh'), scorer.layer.name);
+  return roundingOf(precision)(tape, scorer.logits(tape, outputs, edges));
 }

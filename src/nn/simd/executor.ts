@@ -256,31 +256,28 @@ export class SimdExecutor implements Executor<Float32Array, Int32Array> {
 
   addDots(
     out: Float32Array,
-    x: Float32Array,
+    x: Block<Float32Array>,
     left: Int32Array,
     y: Float32Array,
     right: Int32Array,
-    width: number,
     scale: number,
   ): void {
-    this.kernels.addDots(
-      ...([out.byteOffset, x.byteOffset, left.byteOffset, y.byteOffset, right.byteOffset] as const),
-      ...([width, left.length, scale] as const),
-    );
+    const [begin, width] = at(x);
+    const [ofLeft, ofRight] = [left.byteOffset, right.byteOffset];
+    this.kernels.addDots(out.byteOffset, begin, width, ofLeft, y.byteOffset, ofRight, x[3], left.length, scale);
   }
 
   addScaledRows(
-    into: Float32Array,
+    into: Block<Float32Array>,
     rows: Int32Array,
     by: Float32Array,
     scale: number,
-    table: Float32Array,
+    table: Block<Float32Array>,
     of: Int32Array,
-    width: number,
   ): void {
     this.kernels.addScaledRows(
-      ...([into.byteOffset, rows.byteOffset, by.byteOffset, scale] as const),
-      ...([table.byteOffset, of.byteOffset, width, rows.length] as const),
+      ...([...at(into), rows.byteOffset, by.byteOffset, scale] as const),
+      ...([...at(table), of.byteOffset, table[3], rows.length] as const),
     );
   }
 

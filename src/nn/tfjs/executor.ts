@@ -105,15 +105,7 @@ export class TfjsExecutor extends TfjsMemory implements Executor<Cell, Tensor1D>
 
   addBlock([into, width, column, columns]: Block<Cell>, x: Block<Cell>, rows: number): void {
     if (!x[0].tensor) return;
-    this.add(into, () => {
-      const block = this.#columns(x, rows);
-      return columns === width
-        ? block
-        : this.tf.pad(block, [
-            [0, 0],
-            [column, width - column - columns],
-          ]);
-    });
+    this.add(into, () => this.#wide(this.#columns(x, rows), width, column, columns));
   }
 
   addScaled(into: Cell, x: Cell, _length: number, scale: number): void {
@@ -144,25 +136,37 @@ export class TfjsExecutor extends TfjsMemory implements Executor<Cell, Tensor1D>
     if (size > 0) this.add(table, () => this.scatter(this.of(x, [size, width]), index, table, width));
   }
 
-  addDots(out: Cell, x: Cell, left: Tensor1D, y: Cell, right: Tensor1D, width: number, scale: number): void {
+  addDots(out: Cell, x: Block<Cell>, left: Tensor1D, y: Cell, right: Tensor1D, scale: number): void {
     const { tf } = this;
     this.add(out, () => {
-      const dots = tf.sum(tf.mul(this.rowsOf(x, left, width), this.rowsOf(y, right, width)), 1);
+      const dots = tf.sum(tf.mul(this.#rowsOfBlock(x, left), this.rowsOf(y, right, x[3])), 1);
       return scale === 1 ? dots : tf.mul(dots, scale);
     });
   }
 
-  addScaledRows(into: Cell, rows: Tensor1D, by: Cell, scale: number, table: Cell, of: Tensor1D, width: number): void {
+  addScaledRows(into: Block<Cell>, rows: Tensor1D, by: Cell, scale: number, table: Block<Cell>, of: Tensor1D): void {
     const { size } = rows;
+    const [cell, width, column, columns] = into;
     if (size === 0) return;
-    this.add(into, () => {
+    this.add(cell, () => {
       const weights = this.of(by, [size, 1]);
-      const scaled = this.tf.mul(
-        this.rowsOf(table, of, width),
-        scale === 1 ? weights : this.tf.mul(weights, scale),
-      ) as Tensor2D;
-      return this.scatter(scaled, rows, into, width);
+      const scaled = this.tf.mul(this.#rowsOfBlock(table, of), scale === 1 ? weights : this.tf.mul(weights, scale));
+      return this.scatter(this.#wide(scaled as Tensor2D, width, column, columns), rows, cell, width);
     });
+  }
+
+  #rowsOfBlock([cell, width, column, columns]: Block<Cell>, index: Tensor1D): Tensor2D {
+    const rows = this.rowsOf(cell, index, width);
+    return columns === width ? rows : this.tf.slice(rows, [0, column], [index.size, columns]);
+  }
+
+  /** A block among zeros. */
+  #wide(block: Tensor2D, width: number, column: number, columns: number): Tensor2D {
+    if (columns === width) return block;
+    return this.tf.pad(block, [
+      [0, 0],
+      [column, width - column - columns],
+    ]);
   }
 
   segmentLogSoftmax(x: Cell, out: Cell, offsets: Int32Array, columns: number, logWeights?: Float32Array): void {

@@ -72,6 +72,7 @@ export class TfjsMemory {
         return cell;
       },
       rows: (values) => {
+        if (!(values instanceof Int32Array)) return values;
         this.begin();
         return give(this.int32(values.slice()));
       },

@@ -6,8 +6,6 @@ import { TfjsExecutor } from './executor.js';
 import type { Tf } from './memory.js';
 import { nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
 
-export { wrongInTrainingStep } from './training-step.js';
-
 /** By `require`: of CommonJS files of megabytes `import` reads the names of all that they export, for half a second. */
 const require = createRequire(import.meta.url);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Edges, type EdgeScorer, edgeScorerOf } from '../../../agents/walker/heads/edge-scorers.js';
+import { type EdgeScorer, edgeScorerOf } from '../../../agents/walker/heads/edge-scorers.js';
 import type { HeadShape } from '../../../agents/walker/heads/head.js';
 import { paMlpLogits, paMlpStarts } from '../../../agents/walker/heads/pa-mlp.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
@@ -15,8 +15,7 @@ import { randomize, tinySettings } from '../../fixtures/toy-walker.js';
 const dim = 3;
 /** Staying is relation 3. Entities 5 and 6 and relation 1 are no edge's. */
 const graph = { numEntities: 7, numRelations: 3 };
-const edges: Edges = {
-  numStates: 2,
+const edges = {
   stateOf: Int32Array.of(0, 0, 0, 1, 1),
   actions: Int32Array.of(0, 1, 2, 0, 3),
   relations: Int32Array.of(0, 2, 3, 0, 2),

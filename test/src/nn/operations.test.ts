@@ -67,6 +67,7 @@ const cases: Record<string, Case> = {
     build: (tape, at) => [tape.layer(tape.layer(at('x'), 'w', 'tanh'), 'w', 'exp')],
   },
   times: { shapes: { x, w: [4, 3] }, build: (tape, at) => [tape.times(at('x'), 'w')] },
+  'times, behind tanh': { shapes: { x, w: [4, 3] }, build: (tape, at) => [tape.times(at('x'), 'w', 'tanh')] },
   'activated, leaky': { shapes: { x }, build: (tape, at) => [tape.activated('leaky', at('x'))], far: true },
   tanh: { shapes: { x }, build: (tape, at) => [tape.tanh(at('x'))] },
   'relu, away from its corner': { shapes: { x }, build: (tape, at) => [tape.relu(at('x'))], far: true },
@@ -160,6 +161,24 @@ const cases: Record<string, Case> = {
     build: (tape, at) => [
       tape.dots(at('x'), int(0, 0, 5), frozen(tape, 3, 4), int(2, 1, 1), 2),
       tape.dots(frozen(tape, 2, 4), int(0, 1, 1), at('z'), int(2, 1, 1)),
+    ],
+  },
+  'dots beside each other': {
+    shapes: { x: [6, 5], y: [3, 2], z: [4, 3] },
+    build: (tape, at) => [
+      tape.dotsBeside(
+        at('x'),
+        int(0, 0, 5, 3),
+        [
+          [at('y'), int(2, 1, 1, 0)],
+          [at('z'), int(3, 0, 0, 3)],
+        ],
+        0.4,
+      ),
+      tape.dotsBeside(frozen(tape, 2, 5), int(0, 1), [
+        [frozen(tape, 2, 2), int(1, 0)],
+        [at('z'), int(1, 2)],
+      ]),
     ],
   },
   'dots, of no pair': {
@@ -258,7 +277,7 @@ test('every operation is in the table', () => {
 
 const executors = await openHere();
 
-describe.each(executors)('on %s', (_, executor) => {
+describe.each(executors)('on %s', (name, executor) => {
   const tensors = () => (executor instanceof TfjsExecutor ? executor.tf.memory().numTensors : 0);
   let before = 0;
   beforeAll(() => void (before = tensors()));
@@ -266,7 +285,7 @@ describe.each(executors)('on %s', (_, executor) => {
 
   test.each(Object.entries(cases))('%s', async (_, { shapes, build, far }) => {
     const starts = startsOf(shapes, far);
-    const { values, gradients } = await checkGradients(executor, starts, build);
+    const { values, gradients } = await checkGradients(executor, starts, build, { most: name === 'webgpu' ? 3 : 12 });
     const expected = await computedOn(new SimdExecutor(), starts, build);
     expectNear(values, expected.values);
     for (const [name, numbers] of Object.entries(expected.gradients)) expectNear(gradients[name]!, numbers);

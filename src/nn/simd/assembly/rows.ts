@@ -38,10 +38,11 @@ export function scatterRows(table: usize, g: usize, index: usize, m: i32, n: i32
   for (let i = 0; i < m; i++, g += bytes) addRow(rowAt(table, index, i, bytes), g, bytes);
 }
 
-/** `out[i] += scale · (left[leftRows[i]] · right[rightRows[i]])`, in float32; rows of `n` values. */
+/** `out[i] += scale · (left[leftRows[i]] · right[rightRows[i]])`, in float32; rows of `n` values, on the left `leftStride` apart. */
 export function addDots(
   out: usize,
   left: usize,
+  leftStride: i32,
   leftRows: usize,
   right: usize,
   rightRows: usize,
@@ -52,7 +53,7 @@ export function addDots(
   const bytes = (<usize>n) << 2;
   const whole = bytes & ~15;
   for (let i = 0; i < count; i++, out += 4) {
-    const x = rowAt(left, leftRows, i, bytes);
+    const x = rowAt(left, leftRows, i, (<usize>leftStride) << 2);
     const y = rowAt(right, rightRows, i, bytes);
     let sums = f32x4.splat(0);
     let at: usize = 0;
@@ -66,13 +67,15 @@ export function addDots(
   }
 }
 
-/** `out[outRows[i]] += scale · by[i] · table[tableRows[i]]`, in order; rows of `n` values. */
+/** `out[outRows[i]] += scale · by[i] · table[tableRows[i]]`, in order; rows of `n` values, `outStride` and `tableStride` apart. */
 export function addScaledRows(
   out: usize,
+  outStride: i32,
   outRows: usize,
   by: usize,
   scale: f32,
   table: usize,
+  tableStride: i32,
   tableRows: usize,
   n: i32,
   count: i32,
@@ -80,8 +83,8 @@ export function addScaledRows(
   const bytes = (<usize>n) << 2;
   const whole = bytes & ~15;
   for (let i = 0; i < count; i++) {
-    const to = rowAt(out, outRows, i, bytes);
-    const from = rowAt(table, tableRows, i, bytes);
+    const to = rowAt(out, outRows, i, (<usize>outStride) << 2);
+    const from = rowAt(table, tableRows, i, (<usize>tableStride) << 2);
     const factor = scale * load<f32>(by + ((<usize>i) << 2));
     const factors = f32x4.splat(factor);
     let at: usize = 0;

@@ -1,7 +1,8 @@
 import { env } from 'node:process';
 import { afterEach, expect, test } from '@jest/globals';
 import { SimdExecutor } from '../../../../src/nn/simd/executor.js';
-import { openTfjs, wrongInTrainingStep } from '../../../../src/nn/tfjs/open.js';
+import { wrongInTrainingStep } from '../../../../src/nn/training-step.js';
+import { openTfjs } from '../../../../src/nn/tfjs/open.js';
 import { folderWith } from '../../../fixtures/tiny-release.js';
 
 const nativeFolder = env.KGWALK_NATIVE;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../../envs/index.js';
+import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import type { ExecutorName } from '../../../src/nn/open-executor.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
@@ -18,10 +19,26 @@ const tolerance = 2e-5;
 const rules = { horizon: 2, equalAtStep1: false };
 const explorations = 4;
 
+const cases: Record<string, { walker: Partial<WalkerSettings>; ppo?: object }> = {
+  'the candidate head': { walker: { head: 'candidate' } },
+  'the pa-mlp head': {
+    walker: { head: 'pa-mlp' },
+    ppo: { updateEpochs: 3, clipRange: 0.05, dualClip: 2, clipRangeValue: 0.1 },
+  },
+  'the pa-mlp head in bfloat16 without a critic': {
+    walker: { head: 'pa-mlp', precision: 'bf16' },
+    ppo: { baseline: 'group-mean' },
+  },
+  'the pa-mlp head with trained vectors': {
+    walker: { head: 'pa-mlp', entityInit: 'random-trainable', placeVectors: false },
+    ppo: { updateEpochs: 2, klCoef: 0.1, targetKl: 10 },
+  },
+};
+
 /** Weights of actor and critic after an update of two minibatches, and the figures of that update. */
-async function update(backend: ExecutorName, head: 'candidate' | 'pa-mlp') {
+async function update(backend: ExecutorName, { walker, ppo: other }: (typeof cases)[string]) {
   const world = toyTwoHop();
-  const toy = await toyWalker(world, rules, { head }, backend);
+  const toy = await toyWalker(world, rules, walker, backend);
   const policy = toy.policy(1);
   await randomize(policy.head.parameters, 3);
   policy.head.weightsChanged();
@@ -31,13 +48,16 @@ async function update(backend: ExecutorName, head: 'candidate' | 'pa-mlp') {
     ...{ updates: 1, samplesPerUpdate: 2, minibatchSamples: 1, explorations, updateEpochs: 1, baseline: 'critic' },
     // An epsilon near the size of the gradients, so that one that is nearly zero moves nothing, with either sign.
     ...{ learningRate: 0.05, warmupUpdates: 0, klCoef: 0, adamEpsilon: 0.01, entropyCoef: 0.05 },
+    ...other,
   });
   const [optimizer, ofCritic] = [adamOf(actor.parameters, settings), adamOf(network.parameters, settings)];
+  const critic = settings.baseline === 'critic' ? { network, optimizer: ofCritic } : undefined;
+  const clone = walkerActor(toy.policy(5));
   const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 2 * explorations);
   const walkable = Int32Array.from(world.samples, (_, i) => i);
   let figures: Record<string, number> = {};
   await ppo({
-    ...{ actor, optimizer, critic: { network, optimizer: ofCritic }, settings, seed: 2 },
+    ...{ actor, optimizer, critic, settings, seed: 2, referencePolicy: clone },
     collect: wholeWalks(envs, walkable),
     onUpdate: ({ metrics }) => void (figures = metrics),
   });
@@ -46,18 +66,18 @@ async function update(backend: ExecutorName, head: 'candidate' | 'pa-mlp') {
   optimizer.dispose();
   ofCritic.dispose();
   actor.dispose();
+  clone.dispose();
   network.dispose();
   return { weights, figures };
 }
 
 const names = (await executorsHere()).filter((name) => name !== 'simd');
-const heads = ['candidate', 'pa-mlp'] as const;
 const plain = new Map<string, Awaited<ReturnType<typeof update>>>();
-for (const head of heads) plain.set(head, await update('simd', head));
+for (const [name, one] of Object.entries(cases)) plain.set(name, await update('simd', one));
 
 describe.each(names)('an update on %s', (backend) => {
-  test.each(heads)('of the %s head and a critic is that of SIMD kernels', async (head) => {
-    const [got, expected] = [await update(backend, head), plain.get(head)!];
+  test.each(Object.entries(cases))('of %s is that of SIMD kernels', async (name, one) => {
+    const [got, expected] = [await update(backend, one), plain.get(name)!];
     expect(Object.keys(got.weights)).toEqual(Object.keys(expected.weights));
     const differences = Object.entries(expected.weights).flatMap(([name, { data }]) =>
       Array.from(data, (value, i) => Math.abs(value - got.weights[name]!.data[i]!)),

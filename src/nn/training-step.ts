@@ -2,12 +2,12 @@
  * One small training step, compared with the same on SIMD kernels: what an executor must get right before it is used. Loading proves
  * little; drivers and kernels can compute wrong numbers in silence.
  */
-import { AdamW } from '../adamw.js';
-import { Diverged } from '../diverged.js';
-import type { Executor } from '../executor.js';
-import { Parameters } from '../parameters.js';
-import { SimdExecutor } from '../simd/executor.js';
-import { Tape } from '../tape.js';
+import { AdamW } from './adamw.js';
+import { Diverged } from './diverged.js';
+import type { Executor } from './executor.js';
+import { Parameters } from './parameters.js';
+import { SimdExecutor } from './simd/executor.js';
+import { Tape } from './tape.js';
 
 const [tableRows, samples, inputs, hidden, classes] = [48, 96, 24, 48, 24];
 

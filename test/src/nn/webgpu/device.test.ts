@@ -1,0 +1,47 @@
+/** A device in software, where there is one. */
+import { describe, expect, test } from '@jest/globals';
+import { Parameters } from '../../../../src/nn/parameters.js';
+import { SimdExecutor } from '../../../../src/nn/simd/executor.js';
+import { Tape } from '../../../../src/nn/tape.js';
+import { openDevice } from '../../../../src/nn/webgpu/device.js';
+import { WebGpuExecutor } from '../../../../src/nn/webgpu/executor.js';
+import type { Executor } from '../../../../src/nn/executor.js';
+import { executorsHere } from '../../../fixtures/executors.js';
+import { expectNear } from '../../../fixtures/tape-check.js';
+
+const device = (await executorsHere()).includes('webgpu') ? await openDevice() : undefined;
+
+/** Gradient by a table of which one row is read by most of many entries. */
+async function gradientOn(executor: Executor): Promise<Float32Array> {
+  const [rows, width, entries] = [9, 70, 6000];
+  const table = { shape: [rows, width], data: Float32Array.from({ length: rows * width }, (_, i) => Math.sin(i)) };
+  const parameters = new Parameters(executor, { table });
+  const tape = new Tape(parameters);
+  tape.begin();
+  const index = Int32Array.from({ length: entries }, (_, i) => (i % 5 === 0 ? i % rows : 4));
+  const outputs = tape.outputs([tape.rows(tape.parameter('table'), index)]);
+  outputs.back(Float32Array.from({ length: entries * width }, (_, i) => Math.cos(i * i)));
+  return (await parameters.export(parameters.gradients)).table!.data;
+}
+
+(device ? describe : describe.skip)('a device', () => {
+  test('adds up rows that very many entries read', async () => {
+    expectNear(await gradientOn(new WebGpuExecutor(device!)), await gradientOn(new SimdExecutor()), 1e-5);
+  });
+
+  test('gives the same bytes each time', async () => {
+    const executor = new WebGpuExecutor(device!);
+    expect(await gradientOn(executor)).toEqual(await gradientOn(executor));
+  });
+
+  test('keeps what lies in its memory when that grows', async () => {
+    const executor = new WebGpuExecutor(device!);
+    const before = executor.run([3]);
+    executor.write(before.parts[0]!, Float32Array.of(1, 2, 3));
+    const { size } = device!.floats.buffer;
+    const large = executor.run([size / 4]);
+    expect(device!.floats.buffer.size).toBeGreaterThan(size);
+    expect(await executor.read(before.parts[0]!)).toEqual(Float32Array.of(1, 2, 3));
+    executor.free(large);
+  });
+});

@@ -1,0 +1,181 @@
+/** PPO's learning from a round on a device: minibatches are queued without waiting, their figures read once. */
+import type { ScoredActions } from '../agents/actor.js';
+import type { AdamW } from '../src/nn/adamw.js';
+import { Diverged } from '../src/nn/diverged.js';
+import { type Numbers, objectiveFigures, type Queue, type Rows, type Scope } from '../src/nn/executor.js';
+import type { Outputs } from '../src/nn/tape.js';
+import type { Transitions } from './ppo-loss.js';
+import { gatherSegments, type Learner, microbatches, type StepBatch, type StepResult } from './ppo-step.js';
+import type { PpoSettings } from './ppo-settings.js';
+import type { Rollout } from './rollout.js';
+
+/** Figures of a minibatch that is queued. */
+interface Queued {
+  parts: { states: number; share: number; figures: Numbers }[];
+  /** [1] each: the gradient's norm, of the critic, too, if there is one. */
+  norms: Numbers[];
+}
+
+/** Steps of one round. Its figures come with `results`. */
+export class QueuedSteps<Observation, Request> {
+  readonly #queue: Queue<Numbers, Rows>;
+  readonly #scope: Scope<Numbers, Rows>;
+  readonly #stopped: Numbers;
+  readonly #queued: Queued[] = [];
+  readonly #optimizers: AdamW[];
+
+  readonly #score: (states: Int32Array) => ScoredActions;
+  readonly #values: ((states: Int32Array) => () => Outputs) | undefined;
+
+  constructor(
+    readonly learner: Learner<Observation, Request>,
+    readonly settings: PpoSettings,
+    { states }: Pick<Rollout<Request>, 'states'>,
+  ) {
+    const { actor, optimizer, critic } = learner;
+    const requests = (chosen: Int32Array) => Array.from(chosen, (state) => states[state]!);
+    this.#score = actor.hold?.(states) ?? ((chosen) => actor.score(requests(chosen)));
+    const network = critic?.network;
+    this.#values = network && (network.hold?.(states) ?? ((chosen) => network.values(requests(chosen))));
+    const { executor } = optimizer.parameters;
+    this.#queue = executor.queue!;
+    this.#scope = this.#queue.scope;
+    this.#scope.begin();
+    this.#optimizers = [optimizer, ...(critic ? [critic.optimizer] : [])];
+    for (const { parameters } of this.#optimizers) executor.fill(parameters.gradients.whole, 0);
+    this.#stopped = this.#scope.zeros(1);
+    this.#queue.keeps = true;
+  }
+
+  /** Queues one step. */
+  add(batch: StepBatch<Request>, learningRate: number): void {
+    const [optimizer, criticsOptimizer] = this.#optimizers as [AdamW, AdamW?];
+    const norms = this.#optimizers.map(() => this.#scope.take(1));
+    const { actor } = this.learner;
+    const sizes = Array.from(batch.minibatch.states, (state) => actor.numScores(batch.round.states[state]!));
+    const parts: Queued['parts'] = [];
+    const gather = () => {
+      for (const part of microbatches(batch.minibatch, sizes, actor.maxScoresPerBatch)) {
+        const states = part.states.length;
+        const figures = this.#scope.take(states * objectiveFigures.length);
+        this.#objective(batch, part, figures);
+        parts.push({ states, share: part.share, figures });
+      }
+    };
+    const [actors, critics] = norms as [Numbers, Numbers?];
+    const stepActor = () => optimizer.queueStep(gather, learningRate, actors, this.#stopped);
+    if (criticsOptimizer) criticsOptimizer.queueStep(stepActor, learningRate, critics!, this.#stopped);
+    else stepActor();
+    actor.weightsChanged();
+    this.#queued.push({ parts, norms });
+  }
+
+  #objective(
+    { reference }: StepBatch<Request>,
+    { states, transitions, share }: ReturnType<typeof microbatches>[number],
+    figures: Numbers,
+  ): void {
+    const scope = this.#scope;
+    const values = this.#values?.(states)().taped;
+    const { offsets, masked, logits } = this.#score(states);
+    const scores = logits().taped!;
+    const [scored, valued] = [scores.parts[0]!, values?.parts[0]];
+    const { firsts, action, oldLogProb, advantage, returns, oldValue } = byState(transitions, states.length);
+    this.#queue.ppoObjective({
+      ...{ states: states.length, logits: scored.values, dLogits: scored.grads!, share, figures },
+      ...{ values: valued?.values, dValues: valued?.grads, settings: this.settings },
+      ...{ offsets: scope.rows(offsets), legal: masked && scope.rows(masked.legal) },
+      reference: reference && scope.copy(gatherSegments(reference, states)),
+      ...{ firsts: scope.rows(firsts), action: scope.rows(action), oldLogProb: scope.copy(oldLogProb) },
+      ...{ advantage: scope.copy(advantage), returns: scope.copy(returns), oldValue: scope.copy(oldValue) },
+    });
+    scores.backward();
+    values?.backward();
+  }
+
+  /** Begins to compute what is queued. */
+  submit(): void {
+    this.#queue.submit();
+  }
+
+  /**
+   * Waits for all steps.
+   * @throws Diverged for numbers that are not finite: the networks are those before the step
+   */
+  async results(): Promise<StepResult[]> {
+    const { executor } = this.learner.optimizer.parameters;
+    const read = (numbers: Numbers) => executor.read(numbers);
+    const all = await Promise.all(
+      this.#queued.map(({ parts, norms }) =>
+        Promise.all([Promise.all(parts.map(({ figures }) => read(figures))), Promise.all(norms.map(read))] as const),
+      ),
+    );
+    const results = all.map(([figures, norms], i) => {
+      const result = resultOf(this.#queued[i]!.parts, figures, norms[0]![0]!, this.settings);
+      const finite = norms.every(([norm]) => Number.isFinite(norm)) && Number.isFinite(result.figures['train/loss']);
+      return { result, finite };
+    });
+    const bad = results.findIndex(({ finite }) => !finite);
+    if (bad < 0) return results.map(({ result }) => result);
+    for (const optimizer of this.#optimizers) optimizer.takeBack(results.length - bad);
+    throw new Diverged({ tensor: 'gradient', index: 0, value: NaN });
+  }
+
+  /** Ends the round. */
+  close(): void {
+    this.#queue.keeps = false;
+  }
+}
+
+/** Transitions in the order of their states. @param states number of them */
+function byState({ state, action, oldLogProb, advantage, returns, oldValue }: Transitions, states: number) {
+  const firsts = new Int32Array(states + 1);
+  for (const s of state) firsts[s + 1]!++;
+  for (let s = 0; s < states; s++) firsts[s + 1]! += firsts[s]!;
+  const next = firsts.slice();
+  const order = new Int32Array(state.length);
+  state.forEach((s, t) => (order[next[s]!++] = t));
+  const sorted = <Column extends Int32Array | Float32Array>(column: Column) =>
+    column.map((_, i) => column[order[i]!]!) as Column;
+  return {
+    ...{ firsts, action: sorted(action), oldLogProb: sorted(oldLogProb), advantage: sorted(advantage) },
+    ...{ returns: sorted(returns), oldValue: sorted(oldValue) },
+  };
+}
+
+/** Sums over states in the order of `objectiveFigures`. */
+type Figures = [number, number, number, number, number, number, number, number, number];
+
+/** Figures of a step from the shares of its states. */
+function resultOf(
+  parts: Queued['parts'],
+  figures: readonly Float32Array[],
+  norm: number,
+  { algorithm, entropyCoef, valueCoef, klCoef }: PpoSettings,
+): StepResult {
+  const each = objectiveFigures.length;
+  const sums = new Float64Array(each);
+  let maxRatioDeviation = 0;
+  parts.forEach(({ states, share }, p) => {
+    const own = figures[p]!;
+    for (let i = 0; i < states * each; i++) sums[i % each]! += share * own[i]!;
+    for (let i = each - 1; i < states * each; i += each) maxRatioDeviation = Math.max(maxRatioDeviation, own[i]!);
+  });
+  const [policyLoss, valueLoss, entropy, anchorKl, approxKl, clipFraction, normalizedEntropy, choices] = [
+    ...sums,
+  ] as Figures;
+  return {
+    figures: {
+      'train/loss': policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl,
+      'train/policy_loss': policyLoss,
+      'train/value_loss': valueLoss,
+      'train/entropy': entropy,
+      'train/entropy_share': choices > 0 ? normalizedEntropy / choices : 0,
+      'train/anchor_kl': anchorKl,
+      'train/feasibility_loss': 0,
+      ...(algorithm === 'ppo' && { 'train/approx_kl': approxKl, 'train/clip_fraction': clipFraction }),
+      'train/grad_norm': norm,
+    },
+    maxRatioDeviation,
+  };
+}
