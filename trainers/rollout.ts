@@ -121,9 +121,12 @@ export async function collectRollouts<Observation, Request>(
     }
     const fresh = buffer.states.slice(known);
     if (fresh.length > 0) {
-      // The actor runs first: it prepares states for both networks.
-      const own = await actionLogProbs(actor, fresh);
-      const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
+      // The actor prepares states for both networks, whose outputs are then waited for together.
+      await actor.prepare?.(fresh);
+      const [own, values] = await Promise.all([
+        actionLogProbs(actor, fresh),
+        critic ? valuesOf(critic, fresh) : new Float32Array(fresh.length),
+      ]);
       scored.push({ ...own, first: known, values });
     }
     // Index of a state of this step, or of an earlier one if the actor's keys show a revisit.

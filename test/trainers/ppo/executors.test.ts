@@ -4,6 +4,7 @@ import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import type { ExecutorName } from '../../../src/nn/open-executor.js';
+import { WebGpuExecutor } from '../../../src/nn/webgpu/executor.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
@@ -56,11 +57,14 @@ async function update(backend: ExecutorName, { walker, ppo: other }: (typeof cas
   const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 2 * explorations);
   const walkable = Int32Array.from(world.samples, (_, i) => i);
   let figures: Record<string, number> = {};
+  const before = toy.executor instanceof WebGpuExecutor ? toy.executor.device.calls.reads : 0;
   await ppo({
     ...{ actor, optimizer, critic, settings, seed: 2, referencePolicy: clone },
     collect: wholeWalks(envs, walkable),
     onUpdate: ({ metrics }) => void (figures = metrics),
   });
+  const { executor } = actor.parameters;
+  const reads = executor instanceof WebGpuExecutor ? executor.device.calls.reads - before : undefined;
   const weights = { ...(await actor.parameters.export()), ...(await network.parameters.export()) };
   envs.close();
   optimizer.dispose();
@@ -68,7 +72,7 @@ async function update(backend: ExecutorName, { walker, ppo: other }: (typeof cas
   actor.dispose();
   clone.dispose();
   network.dispose();
-  return { weights, figures };
+  return { weights, figures, reads };
 }
 
 const names = (await executorsHere()).filter((name) => name !== 'simd');
@@ -83,6 +87,8 @@ describe.each(names)('an update on %s', (backend) => {
       Array.from(data, (value, i) => Math.abs(value - got.weights[name]!.data[i]!)),
     );
     expect(Math.max(...differences)).toBeLessThan(tolerance);
+    // One for all walks a step, one for the whole round.
+    if (one.ppo === undefined && backend === 'webgpu') expect(got.reads).toBe(rules.horizon + 1);
     for (const [name, figure] of Object.entries(expected.figures)) {
       expect([name, Math.abs(got.figures[name]! - figure) < tolerance * Math.max(1, Math.abs(figure))]).toEqual([
         name,
