@@ -7,7 +7,7 @@ import type { LinkRequest } from './request.js';
 import type { LinkWalkerSettings } from './settings.js';
 import type { VectorTables } from './vectors.js';
 
-/** States from vectors and, with a GRU or an LSTM, weights of their own. */
+/** States from vectors and, with a GRU or an LSTM, trained weights. */
 export class StateNetwork {
   readonly dim: number;
   readonly initialValues: Record<string, HostTensor>;

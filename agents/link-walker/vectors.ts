@@ -74,7 +74,7 @@ export class VectorTables {
     );
   }
 
-  /** [ids, edgeDim]: vectors of relations, and of entities beside them where they have some. */
+  /** [ids, edgeDim]: vectors of relations, then of entities where they have some. */
   rows(tape: Tape, relations: Int32Array, entities: Int32Array): Taped {
     return tape.concat(this.#on(tape).map((table, k) => tape.rows(table, [relations, entities][k]!)));
   }

@@ -101,7 +101,7 @@ export interface Executor<N extends Numbers = Numbers, R extends Rows = Rows> {
   /** into += scale · x */
   addScaled(into: N, x: N, length: number, scale: number): void;
   /**
-   * into[i] += a[i] · b[i] of rows; a row step of 0 takes or adds to one row again and again, one of `width` goes on.
+   * into[i] += a[i] · b[i] of rows; a row step of 0 takes or adds to one row again and again, one of `width` the next row.
    */
   addProducts(into: N, intoStep: number, a: N, b: N, bStep: number, rows: number, width: number): void;
   /** out[i] = table[index[i]] */

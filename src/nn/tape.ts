@@ -217,11 +217,11 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
 
   /** Dot products of pairs of rows, times `scale`: [left.length, 1]. */
   dots(x: Taped<N>, left: Places<R>, y: Taped<N>, right: Places<R>, scale = 1): Taped<N> {
-    return this.dotsBeside(x, left, [[y, right]], scale);
+    return this.dotsOfParts(x, left, [[y, right]], scale);
   }
 
   /** The same with rows of several tables side by side. @param parts tables, together as wide as `x`, and their rows */
-  dotsBeside(
+  dotsOfParts(
     x: Taped<N>,
     left: Places<R>,
     parts: readonly (readonly [table: Taped<N>, index: Places<R>])[],

@@ -96,7 +96,7 @@ function trainedVectors(
 export function edgeDots(tape: Tape, outputs: Taped, tables: readonly Taped[], { stateOf, ...edges }: Edges): Taped {
   const ids = vectorIds(edges);
   const parts = tables.map((table, k) => [table, ids[k]!] as const);
-  return tape.dotsBeside(outputs, stateOf, parts);
+  return tape.dotsOfParts(outputs, stateOf, parts);
 }
 
 /** Rows of edges in the tables of relations and entities. */

@@ -58,7 +58,7 @@ export function kgCruseNetwork(
         [entities, local.tails],
         [relations, batch.relations],
       ] as const;
-      return tape.dotsBeside(state, batch.stateOf, parts, scale);
+      return tape.dotsOfParts(state, batch.stateOf, parts, scale);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The tape over SIMD kernels, whose numbers can be read at any time: for networks with operations of their own. */
+/** The tape over SIMD kernels, whose numbers can be read at any time: for networks with custom operations. */
 import type { Activation } from '../executor.js';
 import { Parameters, type InitialValues } from '../parameters.js';
 import { type Gathered, type Outputs, Tape, type Taped } from '../tape.js';
@@ -11,7 +11,7 @@ export type HostTaped = Taped<Float32Array>;
 export class SimdParameters extends Parameters<Float32Array, Int32Array> {
   declare readonly executor: SimdExecutor;
 
-  /** @param executor whose memory they share; default one of their own */
+  /** @param executor whose memory they share; default a new one */
   constructor(initial: InitialValues, executor = new SimdExecutor()) {
     super(executor, initial);
   }

@@ -111,7 +111,7 @@ export class TfjsMemory {
 
   async read(values: Cell): Promise<Float32Array> {
     if (!values.tensor) return new Float32Array(values.length);
-    // Of its own, for the numbers may be replaced while a device computes them.
+    // A copy, for the numbers may be replaced while a device computes them.
     const held = this.tf.keep(this.copy(values));
     try {
       // A copy: a backend may hand out what it will read.
@@ -236,7 +236,7 @@ export class TfjsMemory {
     return (fits ? tensor : this.tf.reshape(tensor, shape)) as T;
   }
 
-  /** A tensor of its own for the same numbers. */
+  /** Another tensor of the same numbers. */
   protected copy<T extends Tensor = Tensor>(cell: Cell, shape?: T['shape']): T {
     const own = this.of<T>(cell, shape);
     return this.tf.reshape(own, own.shape) as T;

@@ -1,4 +1,4 @@
-/** Networks on a graphics card of any maker, by kernels of our own over WebGPU. */
+/** Networks on a graphics card of any maker, by custom kernels over WebGPU. */
 import {
   type Activation,
   type AdamStep,
@@ -307,7 +307,7 @@ export class WebGpuExecutor implements Executor<Span, Index> {
     return shares.reduce((sum, share) => sum + share, 0);
   }
 
-  /** into[index[e]] += scale · by[e] · x[of[e]], in the order of e, whatever the card. */
+  /** into[index[e]] += scale · by[e] · x[of[e]], in the order of e on every card. */
   #addByRow(
     [into, intoStep, intoColumn, width]: Block<Span>,
     index: Index,

@@ -4,7 +4,7 @@ import { WorkbenchError } from '../../run/errors.js';
 /** Numbers of 4 bytes. */
 export type Memory = 'floats' | 'ints';
 
-/** Free runs, in ascending order, none beside another. */
+/** Free runs, in ascending order with a gap between any two. */
 interface Free {
   at: number;
   length: number;

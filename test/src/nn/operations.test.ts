@@ -163,10 +163,10 @@ const cases: Record<string, Case> = {
       tape.dots(frozen(tape, 2, 4), int(0, 1, 1), at('z'), int(2, 1, 1)),
     ],
   },
-  'dots beside each other': {
+  'dots with several tables': {
     shapes: { x: [6, 5], y: [3, 2], z: [4, 3] },
     build: (tape, at) => [
-      tape.dotsBeside(
+      tape.dotsOfParts(
         at('x'),
         int(0, 0, 5, 3),
         [
@@ -175,7 +175,7 @@ const cases: Record<string, Case> = {
         ],
         0.4,
       ),
-      tape.dotsBeside(frozen(tape, 2, 5), int(0, 1), [
+      tape.dotsOfParts(frozen(tape, 2, 5), int(0, 1), [
         [frozen(tape, 2, 2), int(1, 0)],
         [at('z'), int(1, 2)],
       ]),
@@ -264,7 +264,7 @@ const cases: Record<string, Case> = {
 
 /** Their gradients are not those of their values. */
 const apart = ['bfloat16', 'fixed'];
-/** Without numbers of their own. */
+/** Views of other operations' numbers. */
 const noOperations = ['constructor', 'begin', 'parameter', 'has', 'under', 'constant', 'zeros', 'result', 'outputs'];
 
 test('every operation is in the table', () => {

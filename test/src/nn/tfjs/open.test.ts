@@ -19,7 +19,7 @@ test('an executor trains a small network correctly, and nothing is left of it', 
   expect(wasm.tf.memory().numTensors).toBe(before);
 });
 
-test('one that computes wrong numbers is found out, whichever of its operations it is', async () => {
+test('one that computes wrong numbers is found out, in any of its operations', async () => {
   const wasm = await openTfjs('wasm');
   const { tf } = wasm;
   for (const [name, other] of [

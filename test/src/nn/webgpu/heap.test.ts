@@ -18,7 +18,7 @@ test('runs lie apart, and what is given back is handed out again', () => {
   expect([first, second, third]).toEqual([0, 8, 12]);
   heap.give(first, 5);
   heap.give(second, 1);
-  // Both lie beside each other.
+  // They are neighbours.
   expect(heap.take(12)).toBe(first);
   expect(heap.take(1)).toBe(20);
 });
