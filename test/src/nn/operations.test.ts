@@ -264,7 +264,7 @@ const cases: Record<string, Case> = {
 
 /** Their gradients are not those of their values. */
 const apart = ['bfloat16', 'fixed'];
-/** Views of other operations' numbers. */
+/** Methods that compute nothing. */
 const noOperations = ['constructor', 'begin', 'parameter', 'has', 'under', 'constant', 'zeros', 'result', 'outputs'];
 
 test('every operation is in the table', () => {
