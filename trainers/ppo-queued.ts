@@ -44,7 +44,6 @@ export class QueuedSteps<Observation, Request> {
     this.#optimizers = [optimizer, ...(critic ? [critic.optimizer] : [])];
     for (const { parameters } of this.#optimizers) executor.fill(parameters.gradients.whole, 0);
     this.#stopped = this.#scope.zeros(1);
-    this.#queue.keeps = true;
   }
 
   /** Queues one step. */
@@ -68,6 +67,7 @@ export class QueuedSteps<Observation, Request> {
     else stepActor();
     actor.weightsChanged();
     this.#queued.push({ parts, norms });
+    this.#queue.keeps = true;
   }
 
   #objective(
@@ -93,9 +93,10 @@ export class QueuedSteps<Observation, Request> {
     values?.backward();
   }
 
-  /** Begins to compute what is queued. */
+  /** Begins to compute what is queued; the next step takes its memory. */
   submit(): void {
     this.#queue.submit();
+    this.#queue.keeps = false;
   }
 
   /**

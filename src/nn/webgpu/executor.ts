@@ -59,7 +59,7 @@ export class WebGpuExecutor implements Executor<Span, Index> {
       this.write(held, values);
       this.#held.set(values, held);
       const { at, length } = held;
-      this.device.whenGone(values, () => this.device.floats.give(at, length));
+      this.device.whenGone(held, () => this.device.floats.give(at, length));
     }
     return held;
   }

@@ -1,4 +1,7 @@
 /** A device in software, where there is one. */
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { Parameters } from '../../../../src/nn/parameters.js';
 import { SimdExecutor } from '../../../../src/nn/simd/executor.js';
@@ -10,6 +13,9 @@ import { executorsHere } from '../../../fixtures/executors.js';
 import { expectNear } from '../../../fixtures/tape-check.js';
 
 const device = (await executorsHere()).includes('webgpu') ? await openDevice() : undefined;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Gradient by a table of which one row is read by most of many entries. */
 async function gradientOn(executor: Executor): Promise<Float32Array> {
@@ -32,6 +38,17 @@ async function gradientOn(executor: Executor): Promise<Float32Array> {
   test('gives the same bytes each time', async () => {
     const executor = new WebGpuExecutor(device!);
     expect(await gradientOn(executor)).toEqual(await gradientOn(executor));
+  });
+
+  test('holds a table as long as networks refer to it, though its array is gone', async () => {
+    const executor = new WebGpuExecutor(device!);
+    const tables = Array.from({ length: 20 }, (_, i) => executor.hold(Float32Array.of(i, 2, 3)));
+    await setImmediate();
+    collectGarbage();
+    await setTimeout(20);
+    const others = Array.from({ length: 20 }, () => executor.hold(new Float32Array(3)));
+    expect(others).toHaveLength(20);
+    for (const [i, table] of tables.entries()) expect(await executor.read(table)).toEqual(Float32Array.of(i, 2, 3));
   });
 
   test('keeps what lies in its memory when that grows', async () => {
