@@ -6,6 +6,7 @@ import { legalScores, type MaskedActions } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { exponentials, segmentLogSoftmax } from '../src/nn/categorical.js';
 import { finiteLoss } from '../src/nn/diverged.js';
+import type { ObjectiveWeights } from '../src/nn/executor.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** Transitions column by column, all of one length; several may share a state. */
@@ -38,10 +39,7 @@ export interface ObjectiveInput {
 }
 
 /** Settings of PPO's loss. */
-export type ObjectiveSettings = Pick<
-  PpoSettings,
-  'algorithm' | 'clipRange' | 'dualClip' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
->;
+export type ObjectiveSettings = ObjectiveWeights & Pick<PpoSettings, 'feasibilityCoef'>;
 
 /** Means over transitions, in float64. */
 interface PpoLosses {
@@ -100,19 +98,29 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
   const { entropy, normalizedEntropy, anchorKl } = listTerms(logProbs, input, weights, pulls, settings, dLegal);
   const dLogits = masked ? scatter(dLegal, masked.legal, new Float64Array(logits.length)) : dLegal;
-  const { valueCoef, entropyCoef, klCoef, feasibilityCoef } = settings;
+  const { feasibilityCoef } = settings;
   const infeasible = masked ? feasibilityLoss(logits, masked, offsets, weights, feasibilityCoef, dLogits) : 0;
   const dValues = new Float64Array(offsets.length - 1);
   const valueLoss = input.values ? criticLoss(input.values, transitions, settings, dValues) : 0;
-  const loss = finiteLoss(
-    policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * infeasible,
-  );
+  const losses = withLoss({ policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: infeasible }, settings);
+  finiteLoss(losses.loss);
   return {
-    losses: { loss, policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: infeasible },
+    losses,
     diagnostics: { ...diagnostics, normalizedEntropy },
     dLogits: new Float32Array(dLogits),
     dValues: new Float32Array(dValues),
   };
+}
+
+/** Terms of the objective with their weighted sum. */
+export function withLoss(
+  terms: Omit<PpoLosses, 'loss'>,
+  { valueCoef, entropyCoef, klCoef, feasibilityCoef }: ObjectiveSettings,
+): PpoLosses {
+  const { policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss } = terms;
+  const loss =
+    policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * feasibilityLoss;
+  return { loss, ...terms };
 }
 
 /** Scatters values to their positions among zeros. */

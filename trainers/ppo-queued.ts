@@ -4,14 +4,24 @@ import type { AdamW } from '../src/nn/adamw.js';
 import { Diverged } from '../src/nn/diverged.js';
 import { type Numbers, objectiveFigures, type Queue, type Rows, type Scope } from '../src/nn/executor.js';
 import type { Outputs } from '../src/nn/tape.js';
-import type { Transitions } from './ppo-loss.js';
-import { gatherSegments, type Learner, microbatches, type StepBatch, type StepResult } from './ppo-step.js';
+import { type Transitions, withLoss } from './ppo-loss.js';
+import {
+  gatherSegments,
+  type Learner,
+  type MinibatchPart,
+  type PartResult,
+  partsOf,
+  requestsOf,
+  type StepBatch,
+  stepResult,
+  type StepResult,
+} from './ppo-step.js';
 import type { PpoSettings } from './ppo-settings.js';
 import type { Rollout } from './rollout.js';
 
 /** Figures of a minibatch that is queued. */
 interface Queued {
-  parts: { states: number; share: number; figures: Numbers }[];
+  parts: { share: number; figures: Numbers }[];
   /** [1] each: the gradient's norm, of the critic, too, if there is one. */
   norms: Numbers[];
 }
@@ -23,20 +33,19 @@ export class QueuedSteps<Observation, Request> {
   readonly #stopped: Numbers;
   readonly #queued: Queued[] = [];
   readonly #optimizers: AdamW[];
-
   readonly #score: (states: Int32Array) => ScoredActions;
   readonly #values: ((states: Int32Array) => () => Outputs) | undefined;
 
   constructor(
     readonly learner: Learner<Observation, Request>,
     readonly settings: PpoSettings,
-    { states }: Pick<Rollout<Request>, 'states'>,
+    round: Pick<Rollout<Request>, 'states'>,
   ) {
     const { actor, optimizer, critic } = learner;
-    const requests = (chosen: Int32Array) => Array.from(chosen, (state) => states[state]!);
-    this.#score = actor.hold?.(states) ?? ((chosen) => actor.score(requests(chosen)));
+    const { states } = round;
+    this.#score = actor.hold?.(states) ?? ((chosen) => actor.score(requestsOf(round, chosen)));
     const network = critic?.network;
-    this.#values = network && (network.hold?.(states) ?? ((chosen) => network.values(requests(chosen))));
+    this.#values = network && (network.hold?.(states) ?? ((chosen) => network.values(requestsOf(round, chosen))));
     const { executor } = optimizer.parameters;
     this.#queue = executor.queue!;
     this.#scope = this.#queue.scope;
@@ -51,14 +60,12 @@ export class QueuedSteps<Observation, Request> {
     const [optimizer, criticsOptimizer] = this.#optimizers as [AdamW, AdamW?];
     const norms = this.#optimizers.map(() => this.#scope.take(1));
     const { actor } = this.learner;
-    const sizes = Array.from(batch.minibatch.states, (state) => actor.numScores(batch.round.states[state]!));
     const parts: Queued['parts'] = [];
     const gather = () => {
-      for (const part of microbatches(batch.minibatch, sizes, actor.maxScoresPerBatch)) {
-        const states = part.states.length;
-        const figures = this.#scope.take(states * objectiveFigures.length);
+      for (const part of partsOf(actor, batch)) {
+        const figures = this.#scope.take(part.states.length * objectiveFigures.length);
         this.#objective(batch, part, figures);
-        parts.push({ states, share: part.share, figures });
+        parts.push({ share: part.share, figures });
       }
     };
     const [actors, critics] = norms as [Numbers, Numbers?];
@@ -70,11 +77,7 @@ export class QueuedSteps<Observation, Request> {
     this.#queue.keeps = true;
   }
 
-  #objective(
-    { reference }: StepBatch<Request>,
-    { states, transitions, share }: ReturnType<typeof microbatches>[number],
-    figures: Numbers,
-  ): void {
+  #objective({ reference }: StepBatch<Request>, { states, transitions, share }: MinibatchPart, figures: Numbers): void {
     const scope = this.#scope;
     const values = this.#values?.(states)().taped;
     const { offsets, masked, logits } = this.#score(states);
@@ -112,7 +115,9 @@ export class QueuedSteps<Observation, Request> {
       ),
     );
     const results = all.map(([figures, norms], i) => {
-      const result = resultOf(this.#queued[i]!.parts, figures, norms[0]![0]!, this.settings);
+      const { parts } = this.#queued[i]!;
+      const own = parts.map((_, p) => partResult(figures[p]!, this.settings));
+      const result = stepResult(own, parts, this.settings.algorithm, norms[0]![0]!);
       const finite = norms.every(([norm]) => Number.isFinite(norm)) && Number.isFinite(result.figures['train/loss']);
       return { result, finite };
     });
@@ -147,36 +152,17 @@ function byState({ state, action, oldLogProb, advantage, returns, oldValue }: Tr
 /** Sums over states in the order of `objectiveFigures`. */
 type Figures = [number, number, number, number, number, number, number, number, number];
 
-/** Figures of a step from the shares of its states. */
-function resultOf(
-  parts: Queued['parts'],
-  figures: readonly Float32Array[],
-  norm: number,
-  { algorithm, entropyCoef, valueCoef, klCoef }: PpoSettings,
-): StepResult {
+/** Result of a part from the shares of its states. @param figures float32 [states, figures of each] */
+function partResult(figures: Float32Array, settings: PpoSettings): PartResult {
   const each = objectiveFigures.length;
   const sums = new Float64Array(each);
   let maxRatioDeviation = 0;
-  parts.forEach(({ states, share }, p) => {
-    const own = figures[p]!;
-    for (let i = 0; i < states * each; i++) sums[i % each]! += share * own[i]!;
-    for (let i = each - 1; i < states * each; i += each) maxRatioDeviation = Math.max(maxRatioDeviation, own[i]!);
-  });
-  const [policyLoss, valueLoss, entropy, anchorKl, approxKl, clipFraction, normalizedEntropy, choices] = [
-    ...sums,
-  ] as Figures;
+  for (let i = 0; i < figures.length; i++) sums[i % each]! += figures[i]!;
+  for (let i = each - 1; i < figures.length; i += each) maxRatioDeviation = Math.max(maxRatioDeviation, figures[i]!);
+  const [policyLoss, valueLoss, entropy, anchorKl, approxKl, clipFraction, normalized, choices] = [...sums] as Figures;
+  const normalizedEntropy = choices > 0 ? normalized / choices : 0;
   return {
-    figures: {
-      'train/loss': policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl,
-      'train/policy_loss': policyLoss,
-      'train/value_loss': valueLoss,
-      'train/entropy': entropy,
-      'train/entropy_share': choices > 0 ? normalizedEntropy / choices : 0,
-      'train/anchor_kl': anchorKl,
-      'train/feasibility_loss': 0,
-      ...(algorithm === 'ppo' && { 'train/approx_kl': approxKl, 'train/clip_fraction': clipFraction }),
-      'train/grad_norm': norm,
-    },
-    maxRatioDeviation,
+    losses: withLoss({ policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: 0 }, settings),
+    diagnostics: { approxKl, clipFraction, normalizedEntropy, maxRatioDeviation },
   };
 }

@@ -40,10 +40,7 @@ export async function ppoStep<Observation, Request>(
   learningRate: number,
 ): Promise<StepResult> {
   const { actor, optimizer, critic } = learner;
-  const { round, minibatch } = batch;
-  const sizes = requestsOf(round, minibatch).map((request) => actor.numScores(request));
-  const cut = microbatches(minibatch, sizes, actor.maxScoresPerBatch);
-  const shares = cut.map(({ share }) => share);
+  const cut = partsOf(actor, batch);
   const results: ObjectiveResult[] = [];
   let gradNorm = NaN;
   // Runs inside the critic's step, which differentiates the same objective.
@@ -61,16 +58,22 @@ export async function ppoStep<Observation, Request>(
     actor.weightsChanged();
   };
   await (critic ? critic.optimizer.step(stepActor, learningRate) : stepActor());
-  return {
-    figures: { ...weightedMeans(results, shares, settings.algorithm), 'train/grad_norm': gradNorm },
-    maxRatioDeviation: Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation)),
-  };
+  return stepResult(results, cut, settings.algorithm, gradNorm);
 }
 
-/** The states of a minibatch; those of one sample, consecutive: shared parts are read once for all of them. */
-function requestsOf<Request>(round: StepBatch<Request>['round'], { states }: Minibatch): Request[] {
-  const requests = new Array<Request>(states.length);
-  for (let i = 0; i < states.length; i++) requests[i] = round.states[states[i]!]!;
+/** Parts of a minibatch that go through the networks at once. */
+export function partsOf<Request>(
+  actor: Pick<Actor<never, Request>, 'numScores' | 'maxScoresPerBatch'>,
+  { round, minibatch }: StepBatch<Request>,
+): MinibatchPart[] {
+  const sizes = requestsOf(round, minibatch.states).map((request) => actor.numScores(request));
+  return microbatches(minibatch, sizes, actor.maxScoresPerBatch);
+}
+
+/** Some states of a round; those of one sample, consecutive: shared parts are read once for all of them. */
+export function requestsOf<Request>({ states }: StepBatch<Request>['round'], chosen: Int32Array): Request[] {
+  const requests = new Array<Request>(chosen.length);
+  for (let i = 0; i < chosen.length; i++) requests[i] = states[chosen[i]!]!;
   return requests;
 }
 
@@ -81,7 +84,7 @@ function prepared<Observation, Request>(
   minibatch: Minibatch,
 ) {
   const { states, transitions } = minibatch;
-  const requests = requestsOf(round, minibatch);
+  const requests = requestsOf(round, states);
   const values = critic?.network.values(requests);
   const { offsets, masked, logits } = actor.score(requests);
   const referenceLogProbs = reference && gatherSegments(reference, states);
@@ -99,15 +102,19 @@ export function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: In
   return joined(Array.from(states, (state) => logProbs.subarray(offsets[state]!, offsets[state + 1]!)));
 }
 
+/** Loss and change of the policy of one part. */
+export type PartResult = Pick<ObjectiveResult, 'losses' | 'diagnostics'>;
+
 /** Figures of a step by metric name, parts weighted by their share of transitions. */
-function weightedMeans(
-  results: readonly ObjectiveResult[],
-  shares: readonly number[],
+export function stepResult(
+  results: readonly PartResult[],
+  parts: readonly Pick<MinibatchPart, 'share'>[],
   algorithm: PpoSettings['algorithm'],
-): Record<string, number> {
-  const mean = (of: (result: ObjectiveResult) => number) =>
-    results.reduce((sum, result, i) => sum + shares[i]! * of(result), 0);
-  return {
+  gradNorm: number,
+): StepResult {
+  const mean = (of: (result: PartResult) => number) =>
+    results.reduce((sum, result, i) => sum + parts[i]!.share * of(result), 0);
+  const figures = {
     'train/loss': mean(({ losses }) => losses.loss),
     'train/policy_loss': mean(({ losses }) => losses.policyLoss),
     'train/value_loss': mean(({ losses }) => losses.valueLoss),
@@ -120,11 +127,14 @@ function weightedMeans(
       'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
       'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
     }),
+    'train/grad_norm': gradNorm,
   };
+  const maxRatioDeviation = Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation));
+  return { figures, maxRatioDeviation };
 }
 
 /** Some states of a minibatch, and their share of its transitions. */
-interface MinibatchPart extends Minibatch {
+export interface MinibatchPart extends Minibatch {
   /** Share of the minibatch's transitions; the weight of the part's means. */
   share: number;
 }

@@ -12,7 +12,7 @@ import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAd
 import type { PpoSettings } from './ppo-settings.js';
 import { QueuedSteps } from './ppo-queued.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
-import { actionDraw, type Collect, type Rollout } from './rollout.js';
+import { actionDraw, type Collect, type Minibatch, type Rollout } from './rollout.js';
 
 /** Networks, experience, resume state and callbacks. */
 export interface PpoOptions<Observation, Request> extends Learner<Observation, Request> {
@@ -101,9 +101,7 @@ async function learn<Observation, Request>(
   if (queues(options)) return learnQueued(options, { round, reference, shuffle, weighed, learningRate, update, turn });
   const steps: StepResult[] = [];
   for (let epoch = 1; epoch <= settings.updateEpochs; epoch++) {
-    for (const minibatch of round.minibatches(shuffle)) {
-      const { advantage } = minibatch.transitions;
-      if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
+    for (const minibatch of minibatchesOf(round, shuffle, settings)) {
       const step = await ppoStep(options, { round, minibatch, reference }, weighed, learningRate);
       if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
       if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
@@ -111,6 +109,15 @@ async function learn<Observation, Request>(
     }
   }
   return steps;
+}
+
+/** Minibatches of one pass over a round, their advantages normalised if the settings say so. */
+function* minibatchesOf(round: Rollout<unknown>, shuffle: Rng, settings: PpoSettings): Generator<Minibatch> {
+  for (const minibatch of round.minibatches(shuffle)) {
+    const { advantage } = minibatch.transitions;
+    if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
+    yield minibatch;
+  }
 }
 
 /** Networks of a run, of any kind. */
@@ -137,9 +144,7 @@ async function learnQueued<Observation, Request>(
     const queued = new QueuedSteps(options, weighed, round);
     try {
       do {
-        for (const minibatch of round.minibatches(shuffle)) {
-          const { advantage } = minibatch.transitions;
-          if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
+        for (const minibatch of minibatchesOf(round, shuffle, settings)) {
           queued.add({ round, minibatch, reference }, learningRate);
         }
         queued.submit();
