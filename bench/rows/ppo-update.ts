@@ -77,6 +77,8 @@ const size = { stateDim: shape.state, width: shape.hidden };
 const scorer = frozenVectors(tables);
 const tape = new Tape(new Parameters(executor, paMlpStarts({ ...size, scorer }, 0)));
 const criticTape = new Tape(new Parameters(executor, valueStarts(size, 0)));
+const held = minibatches.map(() => executor.scope());
+const heldValues = executor.scope();
 const logitsOf = (states: Taped, edges: Edges) => tape.outputs([paMlpLogits(tape, states, scorer, edges)]);
 const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 'hold' | 'weightsChanged'> = {
   parameters: tape.parameters,
@@ -90,8 +92,9 @@ const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 
     return { offsets, logits };
   },
   hold: () => {
-    const all = minibatches.map(({ states, edges, offsets }) => {
-      const scope = executor.scope();
+    const all = minibatches.map(({ states, edges, offsets }, i) => {
+      const scope = held[i]!;
+      scope.begin();
       return { rows: heldRows(scope, states, shape.state), edges: heldEdges(scope, { ...edges, offsets }) };
     });
     return (states) => {
@@ -114,7 +117,8 @@ const valueNetwork: Pick<ValueNetwork<Request>, 'parameters' | 'values' | 'hold'
     };
   },
   hold: () => {
-    const all = minibatches.map(({ states }) => heldRows(executor.scope(), states, shape.state));
+    heldValues.begin();
+    const all = minibatches.map(({ states }) => heldRows(heldValues, states, shape.state));
     return (states) => () => {
       criticTape.begin();
       return valuesOn(criticTape.rows(all[minibatches.indexOf(turn)]!, states));

@@ -21,17 +21,7 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
 
   /** act(x · w), or act(x · wᵀ). */
   product(x: Taped<N>, w: Taped<N>, transposed = false, act?: Activation): Taped<N> {
-    const { executor: on } = this;
-    const [m, k, n] = [x.rows, x.width, transposed ? w.rows : w.width];
-    const out = this.scope.take(m * n);
-    on.matMul(transposed ? 'abT' : 'ab', x.values, w.values, out, m, k, n);
-    if (act) on.activate(act, out, m * n);
-    return this.result(out, [m, n], [x, w], (grads) => {
-      if (act) on.activateGrad(act, grads, out, m * n);
-      if (w.grads && transposed) on.matMul('aTb', grads, x.values, w.grads, n, m, k, true);
-      else if (w.grads) on.matMul('aTb', x.values, grads, w.grads, k, m, n, true);
-      if (x.grads) on.matMul(transposed ? 'ab' : 'abT', grads, w.values, x.grads, m, n, k, true);
-    });
+    return this.#affine(x, w, { transposed, act });
   }
 
   /**
@@ -40,18 +30,26 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
    * @param bias default `NAME.bias`
    */
   dense(x: Taped<N>, name: string, width: number, bias = `${name}.bias`, act?: Activation): Taped<N> {
+    return this.#affine(x, this.parameter(name, width), { b: this.parameter(bias, width), act });
+  }
+
+  #affine(
+    x: Taped<N>,
+    w: Taped<N>,
+    { b, transposed = false, act }: { b?: Taped<N>; transposed?: boolean; act?: Activation | undefined },
+  ): Taped<N> {
     const { executor: on } = this;
-    const [w, b] = [this.parameter(name, width), this.parameter(bias, width)];
-    const { rows } = x;
-    const out = this.scope.take(rows * width);
-    on.matMul('ab', x.values, w.values, out, rows, x.width, width);
-    on.addBias(out, b.values, rows, width);
-    if (act) on.activate(act, out, rows * width);
-    return this.result(out, [rows, width], [x, w, b], (grads) => {
-      if (act) on.activateGrad(act, grads, out, rows * width);
-      on.addColumnSums(b.grads!, grads, rows, width);
-      on.matMul('aTb', x.values, grads, w.grads!, x.width, rows, width, true);
-      if (x.grads) on.matMul('abT', grads, w.values, x.grads, rows, width, x.width, true);
+    const [m, k, n] = [x.rows, x.width, transposed ? w.rows : w.width];
+    const out = this.scope.take(m * n);
+    on.matMul(transposed ? 'abT' : 'ab', x.values, w.values, out, m, k, n);
+    if (b) on.addBias(out, b.values, m, n);
+    if (act) on.activate(act, out, m * n);
+    return this.result(out, [m, n], b ? [x, w, b] : [x, w], (grads) => {
+      if (act) on.activateGrad(act, grads, out, m * n);
+      if (b?.grads) on.addColumnSums(b.grads, grads, m, n);
+      if (w.grads && transposed) on.matMul('aTb', grads, x.values, w.grads, n, m, k, true);
+      else if (w.grads) on.matMul('aTb', x.values, grads, w.grads, k, m, n, true);
+      if (x.grads) on.matMul(transposed ? 'ab' : 'abT', grads, w.values, x.grads, m, n, k, true);
     });
   }
 

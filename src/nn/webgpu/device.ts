@@ -51,19 +51,6 @@ export class Device {
     give();
   });
 
-  /** Calls `give`, which gives memory back, once nothing refers to its owner. */
-  whenGone(owner: object, give: () => void): void {
-    this.#gone.register(owner, give);
-  }
-
-  /** True while kernels are queued. */
-  get waits(): boolean {
-    return this.#used > 0;
-  }
-  /** Number of submits. */
-  get serial(): number {
-    return this.calls.submits;
-  }
   readonly floats: Heap;
   readonly ints: Heap;
   readonly layout: GPUBindGroupLayout;
@@ -103,6 +90,21 @@ export class Device {
       this.#failure ??= firstLine((event as GPUUncapturedErrorEvent).error);
     });
     void gpu.lost.then(({ message }) => (this.#failure ??= `the device is lost: ${firstLine({ message })}`));
+  }
+
+  /** Calls `give`, which gives memory back, once nothing refers to its owner. */
+  whenGone(owner: object, give: () => void): void {
+    this.#gone.register(owner, give);
+  }
+
+  /** True while kernels are queued. */
+  get waits(): boolean {
+    return this.#used > 0;
+  }
+
+  /** Number of submits. */
+  get serial(): number {
+    return this.calls.submits;
   }
 
   /** Queues a kernel for `count` elements. @returns its slot, until the next submit */
@@ -156,8 +158,7 @@ export class Device {
 
   /** Sends what is queued. */
   submit(): void {
-    this.#pass?.end();
-    this.#pass = undefined;
+    this.#endPass();
     for (const send of this.unsent) send();
     this.unsent.clear();
     if (this.#used > 0) this.gpu.queue.writeBuffer(this.#slots, 0, this.#arguments, 0, this.#used * slotBytes);
@@ -180,8 +181,7 @@ export class Device {
     const reads = (this.#reads ??= this.#stage(bytes));
     const begin = reads.used;
     reads.used += bytes;
-    this.#pass?.end();
-    this.#pass = undefined;
+    this.#endPass();
     if (length > 0) this.#encoding().copyBufferToBuffer(this[memory].buffer, 4 * at, reads.staging, begin, bytes);
     return new Promise((resolve, reject) => reads.waiting.push({ begin, end: begin + bytes, resolve, reject }));
   }
@@ -225,6 +225,12 @@ export class Device {
     if (this.#failure !== undefined) throw failedWith(this.#failure);
   }
 
+  /** Copies stand between passes. */
+  #endPass(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+  }
+
   #encoding(): GPUCommandEncoder {
     return (this.#encoder ??= this.gpu.createCommandEncoder());
   }
@@ -246,8 +252,7 @@ export class Device {
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC;
     const buffer = this.#create(bytes, usage);
     if (before) {
-      this.#pass?.end();
-      this.#pass = undefined;
+      this.#endPass();
       this.#encoding().copyBufferToBuffer(before, 0, buffer, 0, before.size);
       // What is written from now on must come after the copy.
       this.#retired.push(before);

@@ -12,6 +12,7 @@ import {
   type Scope,
 } from '../executor.js';
 import { type Device, openDevice } from './device.js';
+import { roomy } from './heap.js';
 import { activationCodes, kernels } from './kernels.js';
 import { DeviceQueue, numShares } from './queue.js';
 import { listsOf } from './lists.js';
@@ -65,7 +66,7 @@ export class WebGpuExecutor implements Executor<Span, Index> {
   }
 
   run(lengths: readonly number[]): Run<Span> {
-    const rooms = lengths.map((length) => Math.ceil(length / 4) * 4);
+    const rooms = lengths.map(roomy);
     const whole = rooms.reduce((sum, room) => sum + room, 0);
     const at = this.device.floats.take(whole);
     let begin = at;

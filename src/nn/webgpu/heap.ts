@@ -73,4 +73,5 @@ export class Heap {
   }
 }
 
-const roomy = (length: number) => Math.max(4, Math.ceil(length / 4) * 4);
+/** Values that a run of this length takes: whole vectors of 4. */
+export const roomy = (length: number) => Math.max(4, Math.ceil(length / 4) * 4);

@@ -1,7 +1,7 @@
 /** Room for one computation on a device. */
 import type { Scope } from '../executor.js';
 import type { Device } from './device.js';
-import type { Memory } from './heap.js';
+import { type Memory, roomy } from './heap.js';
 import { kernels } from './kernels.js';
 import type { Lists } from './lists.js';
 
@@ -49,8 +49,6 @@ interface Piece {
   host?: Float32Array | Int32Array;
   sent: number;
 }
-
-const roomy = (length: number) => Math.max(4, Math.ceil(length / 4) * 4);
 
 /** Values that are handed out in order and given back all at once. */
 class Bump {
