@@ -1,5 +1,7 @@
 /** Routes of the live page: the page, its data as JSON, and live events. Read-only. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -24,7 +26,7 @@ interface AppOptions {
   /** Token required of clients; absent on loopback. */
   token?: string | undefined;
   pace: Pace;
-  /** Aborted when the server closes; ends streams. */
+  /** Aborted when the server closes; ends streams, each with a last look. */
   signal: AbortSignal;
   /** Called with internal errors, not client errors. */
   onBug(error: unknown): void;
@@ -45,11 +47,11 @@ const contentSecurityPolicy = {
 
 /** The app, without a socket. */
 export function createApp({ world, host, token, pace, signal, onBug }: AppOptions) {
-  const app = new Hono();
+  const app = new Hono<{ Bindings: HttpBindings }>();
   const results = openResults(world);
   const files = openPageFiles();
   const asker = openAsker(world);
-  let streams = 0;
+  const streams = new Set<Promise<unknown>>();
 
   app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false, xFrameOptions: 'DENY' }));
   app.use(ownName(host));
@@ -109,19 +111,14 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     return c.json(await asker.ask(body));
   });
   app.get('/api/live', (c) => {
-    if (streams >= mostStreams)
+    if (streams.size >= mostStreams)
       throw new Busy('usage', `expected at most ${mostStreams} streams, got more, at /api/live`);
     const followed = followedLogs(world, c.req.queries('run') ?? [], c.req.header('Last-Event-ID'));
+    const open = once(c.env.outgoing, 'close').finally(() => streams.delete(open));
+    streams.add(open);
     return streamSSE(
       c,
-      async (stream) => {
-        streams++;
-        try {
-          await sendLive(stream, world, followed, pace, signal);
-        } finally {
-          streams--;
-        }
-      },
+      (stream) => sendLive(stream, world, followed, pace, signal),
       async (error) => onBug(error),
     );
   });
@@ -129,8 +126,10 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
   return {
     fetch: app.fetch,
     get streams(): number {
-      return streams;
+      return streams.size;
     },
+    /** Waits for the streams that `signal` ends. */
+    ended: () => Promise.allSettled(streams),
     close: asker.close,
   };
 }

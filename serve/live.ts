@@ -67,8 +67,9 @@ function idOf(followed: readonly Followed[]): string {
 }
 
 /**
- * Streams until the browser disconnects or `signal` is aborted: `list` with all runs whenever it changes, `log` with
- * records, `caught-up` once all existing records are sent, `trouble` for a log that cannot be read.
+ * Streams until the browser disconnects or `signal` is aborted, then what has changed since the last look: `list` with all
+ * runs whenever it changes, `log` with records, `caught-up` once all existing records are sent, `trouble` for a log that
+ * cannot be read.
  */
 export async function sendLive(
   stream: SSEStreamingApi,
@@ -80,20 +81,21 @@ export async function sendLive(
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const end = AbortSignal.any([gone.signal, signal]);
-  const ended = () => end.aborted || stream.aborted;
+  const left = () => gone.signal.aborted || stream.aborted;
   const send = (event: string, data: unknown) =>
     stream.writeSSE({ event, data: JSON.stringify(data), id: idOf(followed) });
   let stamp: string | undefined;
   let [caughtUp, silentMs] = [false, 0];
-  while (!ended()) {
+  for (let last = false; !last && !left();) {
+    last = signal.aborted;
     let sent = false;
-    const view = world.look();
+    const view = world.look(last);
     if (view.stamp !== stamp) {
       stamp = view.stamp;
       await send('list', { runs: view.runs });
       sent = true;
     }
-    for (const one of followed) sent = (await sendLog(one, send, ended)) || sent;
+    for (const one of followed) sent = (await sendLog(one, send, left)) || sent;
     if (!caughtUp) await send('caught-up', {});
     caughtUp = true;
     silentMs = sent ? 0 : silentMs + lookMs;
@@ -101,14 +103,14 @@ export async function sendLive(
       await stream.write(': alive\n\n');
       silentMs = 0;
     }
-    await later(lookMs, undefined, { signal: end, ref: false }).catch(() => {});
+    if (!last) await later(lookMs, undefined, { signal: end, ref: false }).catch(() => {});
   }
 }
 
 async function sendLog(
   one: Followed,
   send: (event: string, data: unknown) => Promise<void>,
-  ended: () => boolean,
+  left: () => boolean,
 ): Promise<boolean> {
   const { run, log, file } = one;
   const found = plainFile(file);
@@ -117,7 +119,7 @@ async function sendLog(
   one.seen = seen;
   let sent = false;
   try {
-    for (let more = true; more && !ended();) {
+    for (let more = true; more && !left();) {
       const part = readOn(file, logs[log], one.cursor);
       one.cursor = part.cursor;
       more = part.more;

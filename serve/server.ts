@@ -1,5 +1,6 @@
 /** The HTTP server: the only place that listens. */
 import type { Server } from 'node:http';
+import { setTimeout as later } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { WorkbenchError } from '../src/run/errors.js';
 import { createApp, isLoopback, newToken } from './app.js';
@@ -24,6 +25,9 @@ interface ServeOptions {
 /** Maximum connections; a browser uses six and its streams. Further ones are closed at once. */
 export const mostConnections = 256;
 
+/** Longest time that a closing server waits for its streams, in milliseconds. */
+const longestFarewellMs = 1000;
+
 /** A server that listens; close it after use. */
 export interface Serving {
   /** URL for a browser; beyond loopback it contains the token. */
@@ -31,7 +35,7 @@ export interface Serving {
   port: number;
   token: string | undefined;
   readonly streams: number;
-  /** Closes at once, with all connections. */
+  /** Sends streams what is new, then closes all connections; does not wait for clients that do not read. */
   close(): Promise<void>;
 }
 
@@ -63,11 +67,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     get streams() {
       return app.streams;
     },
-    close() {
+    async close() {
       ending.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await Promise.race([app.ended(), later(longestFarewellMs, undefined, { ref: false })]);
       server.closeAllConnections();
-      return Promise.all([closed, app.close()]).then(() => undefined);
+      await Promise.all([closed, app.close()]);
     },
   };
 }

@@ -79,9 +79,11 @@ test('train --follow shows the run while it trains, and ends with it', async () 
     }),
   );
   const events = await openEvents(`${url}api/live`);
-  const seen = await events.until(({ data }) => data.runs?.[0]?.state === 'running');
+  const seen = await events.until(({ data }) => data.runs?.length === 1);
   expect(seen.at(-1)!.data.runs).toMatchObject([{ key: 'films-s1', dataset: 'films' }]);
-  while (await events.next().catch(() => undefined));
+  let last: unknown;
+  for (let event = seen.at(-1); event; event = await events.next()) if (event.event === 'list') last = event.data;
+  expect(last).toMatchObject({ runs: [{ key: 'films-s1', state: 'finished' }] });
   expect(await ended).toBe(0);
   await events.close();
 });

@@ -203,13 +203,15 @@ describe('live', () => {
     await events.close();
   });
 
-  test('the end of the server ends every stream at once', async () => {
+  test('the end of the server ends every stream, behind what is new', async () => {
     const serving = await served();
     const events = await openEvents(`${serving.url}api/live?run=demo-s1`);
     await events.until(({ event }) => event === 'caught-up');
+    writeMadeUpRun(join(serving.runs, 'new'), { config: config(3) });
     await serving.close();
     open.splice(0);
-    await expect(events.next().catch(() => undefined)).resolves.toBeUndefined();
+    await expect(events.next()).resolves.toMatchObject({ event: 'list' });
+    await expect(events.next()).resolves.toBeUndefined();
     await expect(ask(serving.port, '/')).rejects.toThrow(/ECONNREFUSED/);
   });
 });
