@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { NameIndex } from '../src/kg/name-index.js';
+import { openExecutor } from '../src/nn/open-executor.js';
 import { openRun } from '../src/run/run-folder.js';
 import { embeddingWalkEntry } from './baselines/embedding-walk.js';
 import { randomChainEntry } from './baselines/random-chain.js';
@@ -63,7 +64,7 @@ export interface AskableWalker extends LoadedQuestionWalker {
 }
 
 /**
- * Opens a walker over relations, or a reader, as the run's settings say. Neither needs a tensor backend.
+ * Opens a walker over relations, or a reader, as the run's settings say.
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend it needs
  */
 export async function loadQuestionRun(
@@ -71,7 +72,9 @@ export async function loadQuestionRun(
   { checkpoint = 'best', ...others }: LoadQuestionRunOptions = {},
 ): Promise<AskableWalker> {
   const options = { ...others, checkpoint };
-  const load = openRun(runFolder).config.reader === undefined ? loadRelationWalkerRun : loadReaderRun;
+  const reads = openRun(runFolder).config.reader !== undefined;
+  if (reads) await openExecutor(others.backend ?? 'simd', { rows: 1, inputs: 1, units: 1, simdAlone: true });
+  const load = reads ? loadReaderRun : loadRelationWalkerRun;
   const loaded = await load(runFolder, options);
   const { agent, graph } = loaded;
   let names: NameIndex | undefined;

@@ -11,6 +11,7 @@ import { openEncoder } from '../src/encoder/open-encoder.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Graph } from '../src/kg/graph.js';
+import { type ExecutorName } from '../src/nn/open-executor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
@@ -97,6 +98,8 @@ export interface OpenQuestionWalker extends OpenTrainedRun {
   graph?: Graph;
   /** Walks followed at once; default the run's own. */
   beamWidth?: number;
+  /** What computes a relation walker; default `simd`. */
+  backend?: ExecutorName | 'auto' | undefined;
 }
 
 interface QuestionRun<Settings> extends TrainedRun<Settings> {

@@ -85,7 +85,7 @@ export interface TrainingRun {
   /** Notices about the data for the user, one line each. */
   notes: readonly string[];
   /** Makes networks that may be refused, once the backend is open and before there is a folder. */
-  prepare?(): void;
+  prepare?(executor: Executor): void;
   /**
    * Runs every phase.
    * @param from checkpoint to resume from

@@ -75,7 +75,7 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
     const { executor, name: backend, why } = await openExecutor(wanted, learning.networkSize(settings, encoder.dim));
-    training.prepare?.();
+    training.prepare?.(executor);
     for (const note of training.notes) onNote?.(note);
     if (training.readsTexts) onNote?.(`texts encoded by ${settings.encoder.model ?? 'nothing'}`);
     options.onBackend?.(

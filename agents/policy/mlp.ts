@@ -1,4 +1,5 @@
-/** Networks of dense layers over vectors, actor and critic apart, computed by SIMD kernels on the host. */
+/** Networks of dense layers over vectors, actor and critic apart. */
+import type { Executor } from '../../src/nn/executor.js';
 import { mlp } from '../../src/nn/mlp.js';
 import type { Actor, MaskedActions, ValueNetwork } from '../actor.js';
 import { maskOf, type PolicyShape, type VectorObservation, vectorsOf } from './spaces.js';
@@ -7,28 +8,45 @@ import { maskOf, type PolicyShape, type VectorObservation, vectorsOf } from './s
 type VectorActor = Actor<VectorObservation, VectorObservation>;
 type VectorCritic = ValueNetwork<VectorObservation>;
 
+/** Where networks are computed, and their first weights. */
+export interface Start {
+  executor?: Executor | undefined;
+  /** Of the weights; without it zeros, for weights that are loaded. */
+  seed?: number | undefined;
+}
+
 /**
  * A policy: tanh layers, then a score for each action. Orthogonal starts, gain √2, of the scores 0.01.
- * @param seed undefined: zeros, for weights that are loaded
  * @source Huang et al. 2022, "The 37 implementation details of PPO", details 2 and 13
  * @throws WorkbenchError `native` without WebAssembly SIMD
  */
 export function mlpActor(
   { inputs, numActions, masked }: PolicyShape,
   hidden: readonly number[],
-  seed?: number,
+  start: Start,
 ): VectorActor {
-  const network = mlp({ name: 'actor', inputs, hidden, outputs: numActions, gain: 0.01, seed });
+  const network = mlp({ name: 'actor', inputs, hidden, outputs: numActions, gain: 0.01, ...start });
   const offsetsOf = everyAction(numActions);
+  const actionsOf = (observations: readonly VectorObservation[]) => {
+    const offsets = offsetsOf(observations.length);
+    return masked ? legalOf(observations, offsets) : { offsets };
+  };
   return {
     parameters: network.parameters,
     requestOf: (observation) => observation,
     numScores: () => numActions,
     score: (observations) => ({
-      ...(masked ? legalOf(observations, offsetsOf(observations.length)) : { offsets: offsetsOf(observations.length) }),
+      ...actionsOf(observations),
       logits: () => network.outputs(vectorsOf(observations)),
-      infer: () => Promise.resolve(network.values(vectorsOf(observations))),
+      infer: () => network.values(vectorsOf(observations)),
     }),
+    hold(observations) {
+      const scores = network.hold(vectorsOf(observations));
+      return (chosen) => ({
+        ...actionsOf(Array.from(chosen, (state) => observations[state]!)),
+        logits: () => scores(chosen),
+      });
+    },
     envAction: masked ? (observation, index) => nthLegal(maskOf(observation)!, index) : undefined,
     weightsChanged: () => undefined,
     dispose: () => network.parameters.dispose(),
@@ -36,11 +54,15 @@ export function mlpActor(
 }
 
 /** A critic of the same layers; gain of the value 1. */
-export function mlpCritic({ inputs }: PolicyShape, hidden: readonly number[], seed?: number): VectorCritic {
-  const network = mlp({ name: 'critic', inputs, hidden, outputs: 1, seed });
+export function mlpCritic({ inputs }: PolicyShape, hidden: readonly number[], start: Start): VectorCritic {
+  const network = mlp({ name: 'critic', inputs, hidden, outputs: 1, ...start });
   return {
     parameters: network.parameters,
     values: (observations) => () => network.outputs(vectorsOf(observations)),
+    hold(observations) {
+      const values = network.hold(vectorsOf(observations));
+      return (chosen) => () => values(chosen);
+    },
     dispose: () => network.parameters.dispose(),
   };
 }

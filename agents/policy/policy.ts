@@ -2,6 +2,7 @@
 import { type Checkpoint, optimizerPrefix } from '../../checkpoints/checkpoint.js';
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import { Normalizer, type NormalizerState } from '../../envs/wrappers/normalizer.js';
+import type { Executor } from '../../src/nn/executor.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import { mlpActor, mlpCritic } from './mlp.js';
 import type { PolicySettings, PolicyShape, VectorObservation } from './spaces.js';
@@ -15,13 +16,20 @@ export interface PolicyNetworks {
   critic?: ValueNetwork<any> | undefined;
 }
 
-/** Makes the networks of a run. @param seed of their weights; undefined: they are loaded */
-export type MakePolicy = (shape: PolicyShape, seed: number | undefined) => PolicyNetworks;
+/**
+ * Makes the networks of a run.
+ * @param seed of their weights; undefined: they are loaded
+ * @param executor of the run; networks may be computed by another, as `mlp` by SIMD kernels unless it is given this one
+ */
+export type MakePolicy = (shape: PolicyShape, seed: number | undefined, executor?: Executor) => PolicyNetworks;
 
 /** Dense layers by the settings. */
 export const mlpPolicy =
   ({ hidden }: Pick<PolicySettings, 'hidden'>): MakePolicy =>
-  (shape, seed) => ({ actor: mlpActor(shape, hidden, seed), critic: mlpCritic(shape, hidden, seed) });
+  (shape, seed, executor) => ({
+    actor: mlpActor(shape, hidden, { seed, executor }),
+    critic: mlpCritic(shape, hidden, { seed, executor }),
+  });
 
 /** Normalizer of the settings; undefined without normalisation. */
 export function normalizerOf(
@@ -43,9 +51,9 @@ export function restoredPolicy(
   shape: PolicyShape,
   settings: PolicySettings,
   { tensors }: Pick<Checkpoint, 'tensors'>,
-  make: MakePolicy = mlpPolicy(settings),
+  { make = mlpPolicy(settings), executor }: { make?: MakePolicy | undefined; executor?: Executor | undefined } = {},
 ): TrainedPolicy {
-  const { actor, critic } = make(shape, undefined);
+  const { actor, critic } = make(shape, undefined, executor);
   critic?.dispose();
   actor.parameters.import(tensors);
   actor.weightsChanged();

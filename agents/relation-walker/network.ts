@@ -1,13 +1,14 @@
 /**
  * Networks of relation walkers: they read the question and the relations walked, never the graph or an entity, so the same question is
- * walked alike from any topic. They score every relation and STOP; what is legal is the mask's business. Computed on the host.
+ * walked alike from any topic. They score every relation and STOP; what is legal is the mask's business.
  */
 import type { QuestionTask } from '../../datasets/question.js';
 import type { RelationWalkObservation } from '../../envs/relation-walk/relation-walk-env.js';
 import { distinctTexts } from '../../src/encoder/state-encoder.js';
 import { Rng } from '../../src/run/seeds.js';
-import { type HostOutputs, type HostTaped, SimdParameters, SimdTape } from '../../src/nn/simd/tape.js';
-import { type HostTensor, orthogonalValues } from '../../src/nn/parameters.js';
+import type { Executor, Numbers, Rows, Scope } from '../../src/nn/executor.js';
+import { type HostTensor, orthogonalValues, Parameters } from '../../src/nn/parameters.js';
+import { type Gathered, type Outputs, Tape, type Taped } from '../../src/nn/tape.js';
 import type { Actor } from '../actor.js';
 import { questionText, type ScaledTexts } from './question-vectors.js';
 import type { RelationWalkerSettings } from './settings.js';
@@ -29,14 +30,16 @@ export interface RelationRequest {
 
 /** A network over a question and the relations walked. */
 export interface RelationNetwork {
-  readonly parameters: SimdParameters;
+  readonly parameters: Parameters;
   readonly shape: RelationShape;
   /** Encodes questions; required before `scores` and `recorded`. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
   /** float32 [S · (numRelations + 1)]: scores of all actions, illegal ones included. */
-  scores(requests: readonly RelationRequest[]): Float32Array;
+  scores(requests: readonly RelationRequest[]): Promise<Float32Array>;
   /** The same with the backward pass. @param dropout instead of the masks of `drop` */
-  recorded(requests: readonly RelationRequest[], dropout?: Rng): HostOutputs;
+  recorded(requests: readonly RelationRequest[], dropout?: Rng): Outputs;
+  /** The same for some of the states of a round, whose texts stay where the network is computed. See `Actor.hold`. */
+  hold?(requests: readonly RelationRequest[]): (chosen: readonly RelationRequest[]) => Outputs;
   /** Sets the seed of dropout masks by text; undefined: no dropout. */
   drop?(seed: number | undefined): void;
 }
@@ -49,12 +52,14 @@ export interface RelationNetwork {
  * @source the recipe was measured on MetaQA (docs/decisions/questions.md); orthogonal starts, gain √2 and 0.01
  */
 export class SentenceNetwork implements RelationNetwork {
-  readonly parameters: SimdParameters;
-  readonly #recording: SimdTape;
-  readonly #reading: SimdTape;
+  readonly parameters: Parameters;
+  readonly #recording: Tape;
+  readonly #reading: Tape;
+  readonly #held: Scope<Numbers, Rows>;
 
   /** @param seed of the initial weights; zeros without it, for weights to be imported */
   constructor(
+    executor: Executor,
     readonly settings: Pick<RelationWalkerSettings, 'questionWidth' | 'width' | 'keepName'>,
     readonly shape: RelationShape,
     readonly texts: ScaledTexts,
@@ -62,44 +67,59 @@ export class SentenceNetwork implements RelationNetwork {
   ) {
     const { questionWidth, width } = settings;
     const rngOf = seed === undefined ? undefined : (name: string) => Rng.named(seed, `relation-walker/${name}`);
-    this.parameters = new SimdParameters({
+    this.parameters = new Parameters(executor, {
       ...orthogonalLayer('question', texts.dim, questionWidth, Math.SQRT2, rngOf),
       ...orthogonalLayer('trunk', questionWidth + oneHots(shape), width, Math.SQRT2, rngOf),
       ...orthogonalLayer('out', width, shape.numRelations + 1, 0.01, rngOf),
     });
-    this.#recording = new SimdTape(this.parameters);
-    this.#reading = new SimdTape(this.parameters, false);
+    this.#recording = new Tape(this.parameters);
+    this.#reading = new Tape(this.parameters, false);
+    this.#held = executor.scope();
   }
 
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
     return this.texts.prepare(this.#textsOf(tasks), signal);
   }
 
-  scores(requests: readonly RelationRequest[]): Float32Array {
-    return this.#scored(this.#reading, requests).values.slice();
+  scores(requests: readonly RelationRequest[]): Promise<Float32Array> {
+    return this.#scored(this.#reading, requests).read();
   }
 
-  recorded(requests: readonly RelationRequest[]): HostOutputs {
-    return this.#recording.outputs([this.#scored(this.#recording, requests)]);
+  recorded(requests: readonly RelationRequest[]): Outputs {
+    return this.#scored(this.#recording, requests);
   }
 
-  #scored(tape: SimdTape, requests: readonly RelationRequest[]): HostTaped {
+  hold(requests: readonly RelationRequest[]): (chosen: readonly RelationRequest[]) => Outputs {
+    const { texts } = this;
+    const { distinct } = distinctTexts(this.#textsOf(requests.map(({ task }) => task)));
+    const placeOf = new Map(distinct.map((text, place) => [text, place]));
+    this.#held.begin();
+    const all = { rows: distinct.length, width: texts.dim, values: this.#held.copy(texts.matrix(distinct)) };
+    return (chosen) =>
+      this.#scored(this.#recording, chosen, (tape, some) =>
+        tape.rows(
+          all,
+          Int32Array.from(some, (text) => placeOf.get(text)!),
+        ),
+      );
+  }
+
+  /** @param rowsOf vectors of texts; default a copy of them */
+  #scored(
+    tape: Tape,
+    requests: readonly RelationRequest[],
+    rowsOf = (on: Tape, texts: readonly string[]) => on.constant(this.texts.matrix(texts), this.texts.dim),
+  ): Outputs {
     tape.begin();
     const { questionWidth, width } = this.settings;
     const { distinct, rows } = distinctTexts(this.#textsOf(requests.map(({ task }) => task)));
-    const input = tape.constant(this.texts.matrix(distinct), this.texts.dim);
-    const read = tape.dense(input, 'question', questionWidth, 'question.bias', 'relu');
+    const read = tape.dense(rowsOf(tape, distinct), 'question', questionWidth, 'question.bias', 'relu');
     const trunk = tape.parameter('trunk', width);
-    const part = (begin: number, end?: number): HostTaped => {
-      const [values, grads] = [trunk.values, trunk.grads].map((all) =>
-        all?.subarray(begin * width, end && end * width),
-      );
-      return { rows: values!.length / width, width, values: values!, grads };
-    };
-    const bias = tape.rows(tape.parameter('trunk.bias', width), new Int32Array(distinct.length));
-    const ofTexts = tape.add(tape.product(read, part(0, questionWidth)), bias);
+    const shares = tape.product(read, tape.slice(trunk, 0, questionWidth));
+    const ofTexts = tape.biased(shares, tape.parameter('trunk.bias', width));
     const chains = requests.map(({ relations }) => relations);
-    return trunkScores(tape, this.shape, [ofTexts, rows], part(questionWidth), chains);
+    const tables = { rows: trunk, from: questionWidth };
+    return tape.outputs([trunkScores(tape, this.shape, [ofTexts, rows], tables, chains)]);
   }
 
   #textsOf(tasks: readonly QuestionTask[]): string[] {
@@ -114,21 +134,21 @@ export const oneHots = ({ numRelations, horizon }: RelationShape): number =>
 /**
  * Scores of all relations and STOP behind some chains, by the layer `out`.
  * @param texts the question's share of the sum, and the row of each chain's
- * @param tables [oneHots, width]: a one-hot picks a row
+ * @param tables [from + oneHots, width]: a one-hot picks a row
  */
-export function trunkScores(
-  tape: SimdTape,
+export function trunkScores<N extends Numbers, R extends Rows>(
+  tape: Tape<N, R>,
   { numRelations, horizon }: RelationShape,
-  texts: readonly [HostTaped, Int32Array],
-  tables: HostTaped,
+  texts: Gathered<N>,
+  { rows, from }: { rows: Taped<N>; from: number },
   chains: readonly Int32Array[],
-): HostTaped {
+): Taped<N> {
   const numActions = numRelations + 1;
   const indices = Array.from({ length: horizon - 1 }, (_, slot) =>
-    Int32Array.from(chains, (chain) => slot * numActions + (chain[slot] ?? numRelations)),
+    Int32Array.from(chains, (chain) => from + slot * numActions + (chain[slot] ?? numRelations)),
   );
-  indices.push(Int32Array.from(chains, ({ length }) => (horizon - 1) * numActions + length));
-  const sums = tape.reluOfSums([texts, ...indices.map((index) => [tables, index] as const)]);
+  indices.push(Int32Array.from(chains, ({ length }) => from + (horizon - 1) * numActions + length));
+  const sums = tape.sumOfRows([texts, ...indices.map((index) => [rows, index] as const)], { act: 'relu' });
   return tape.dense(sums, 'out', numActions);
 }
 
@@ -159,21 +179,20 @@ export function relationActor(network: RelationNetwork): Actor<RelationWalkObser
     // 8,192 states: bounds memory.
     maxInferenceScores: 8192 * numActions,
     prepare: (requests) => network.prepare(requests.map(({ task }) => task)),
-    score(requests) {
-      const offsets = new Int32Array(requests.length + 1);
-      const legal: number[] = [];
-      requests.forEach(({ mask }, s) => {
-        for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal.push(s * numActions + action);
-        offsets[s + 1] = legal.length;
-      });
-      const scoredOffsets = offsets.map((_, s) => s * numActions);
-      return {
-        offsets,
-        masked: { scoredOffsets, legal: Int32Array.from(legal) },
-        logits: (dropout) => network.recorded(requests, dropout),
-        infer: () => Promise.resolve(network.scores(requests)),
-      };
-    },
+    score: (requests) => ({
+      ...legalOf(requests, numActions),
+      logits: (dropout) => network.recorded(requests, dropout),
+      infer: () => network.scores(requests),
+    }),
+    hold:
+      network.hold &&
+      ((requests) => {
+        const score = network.hold!(requests);
+        return (states) => {
+          const chosen = Array.from(states, (state) => requests[state]!);
+          return { ...legalOf(chosen, numActions), logits: () => score(chosen) };
+        };
+      }),
     envAction: ({ mask }, place) => {
       let action = mask.indexOf(1);
       for (let skip = place; skip > 0; skip--) action = mask.indexOf(1, action + 1);
@@ -185,12 +204,23 @@ export function relationActor(network: RelationNetwork): Actor<RelationWalkObser
   };
 }
 
+function legalOf(requests: readonly RelationRequest[], numActions: number) {
+  const offsets = new Int32Array(requests.length + 1);
+  const legal: number[] = [];
+  requests.forEach(({ mask }, s) => {
+    for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal.push(s * numActions + action);
+    offsets[s + 1] = legal.length;
+  });
+  const scoredOffsets = offsets.map((_, s) => s * numActions);
+  return { offsets, masked: { scoredOffsets, legal: Int32Array.from(legal) } };
+}
+
 /** Question reader of a trained walker, for any network. */
 export interface RelationReader {
   /** Work that is cheaper for many questions at once; `of` does without. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
   /** Gives scores of all actions behind relations walked, fewer than the horizon: float32 [numRelations + 1], STOP last. */
-  of(task: QuestionTask, signal?: AbortSignal): Promise<(relations: ArrayLike<number>) => Float32Array>;
+  of(task: QuestionTask, signal?: AbortSignal): Promise<(relations: ArrayLike<number>) => Promise<Float32Array>>;
 }
 
 /** Reader with the network's scores, question by question. */

@@ -19,6 +19,8 @@ import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { segmentLogSoftmax } from '../../src/nn/categorical.js';
+import type { Executor } from '../../src/nn/executor.js';
+import { openExecutor } from '../../src/nn/open-executor.js';
 import type { StoredTensors } from '../../src/nn/parameters.js';
 import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '../question-agent.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
@@ -110,7 +112,7 @@ function relationRanker(options: Walking): RelationRanker {
     prepare: (tasks, signal) => reader.prepare(tasks, signal),
     async shares(task, walked, relations, signal) {
       if (walked.length >= options.rules.horizon) return undefined;
-      const scores = (await reader.of(task, signal))(walked);
+      const scores = await (await reader.of(task, signal))(walked);
       const ends = Int32Array.of(0, relations.length);
       const logProbs = segmentLogSoftmax(
         Float32Array.from(relations, (relation) => scores[relation]!),
@@ -144,7 +146,7 @@ interface RankedChain {
  */
 export async function decodeChains(
   initial: RelationWalkState,
-  scores: (relations: Int32Array) => Float32Array,
+  scores: (relations: Int32Array) => Float32Array | Promise<Float32Array>,
   beamWidth: number,
   ensure: (frontiers: readonly Frontier[]) => Promise<void>,
 ): Promise<RankedChain[]> {
@@ -163,7 +165,7 @@ export async function decodeChains(
         continue;
       }
       const mask = relationActionMask(walk.state);
-      const all = scores(walk.state.node.relations);
+      const all = await scores(walk.state.node.relations);
       const legal = Int32Array.from(mask.keys()).filter((action) => mask[action] === 1);
       const logProbs = segmentLogSoftmax(
         Float32Array.from(legal, (action) => all[action]!),
@@ -203,9 +205,11 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
     const { name, relationWalk, relationWalker } = settings;
     const { horizon, hops, memoryMegabytes } = relationWalk;
     const shape = { numRelations: graph.local.numRelations, horizon };
+    // One question at a time, which no card pays for.
+    const { executor } = await openExecutor(options.backend ?? 'simd');
     const walking = {
       graph,
-      reader: relationReader(loadNetwork({ folder, settings: relationWalker, tensors, encoder, shape })),
+      reader: relationReader(loadNetwork({ executor, folder, settings: relationWalker, tensors, encoder, shape })),
       rules: { horizon, hops },
       frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
     };
@@ -256,14 +260,15 @@ const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
   },
   async of(task, signal) {
     const behind = await Promise.all(readers.map((reader) => reader.of(task, signal)));
-    return (relations) => {
-      const all = behind.map((scores) => scores(relations));
+    return async (relations) => {
+      const all = await Promise.all(behind.map((scores) => scores(relations)));
       return all[0]!.map((_, action) => all.reduce((sum, scores) => sum + scores[action]!, 0) / all.length);
     };
   },
 });
 
 interface KeptNetwork {
+  executor: Executor;
   folder: string;
   settings: RelationWalkerSettings;
   tensors: StoredTensors;
@@ -271,11 +276,11 @@ interface KeptNetwork {
   shape: RelationShape;
 }
 
-function loadNetwork({ folder, settings, tensors, encoder, shape }: KeptNetwork): RelationNetwork {
+function loadNetwork({ executor, folder, settings, tensors, encoder, shape }: KeptNetwork): RelationNetwork {
   const network =
     settings.reads === 'words'
-      ? new WordNetwork(wordFacts(settings, encoder), shape, readBasis(folder), 0)
-      : new SentenceNetwork(settings, shape, new ScaledTexts(encoder, readScale(folder), settings.maxTokens));
+      ? new WordNetwork(executor, wordFacts(settings, encoder), shape, readBasis(folder), 0)
+      : new SentenceNetwork(executor, settings, shape, new ScaledTexts(encoder, readScale(folder), settings.maxTokens));
   network.parameters.import(tensors);
   return network;
 }

@@ -133,6 +133,20 @@ export interface Executor<N extends Numbers = Numbers, R extends Rows = Rows> {
   /** @returns what the gradient needs */
   normalize(by: Normalization, x: N, out: N, rows: number, width: number): object;
   normalizeGrad(by: Normalization, into: N, grads: N, out: N, scales: object, rows: number, width: number): void;
+  /** A step of a GRU; see `Tape.gruCell`. @param gates [rows, 3 · width], written: z, r and c, for the gradient */
+  gruCell(given: N, own: N, past: N, gates: N, out: N, rows: number, width: number): void;
+  /** Gradients by `given`, `own` and `past` are added to, where they are given. */
+  gruCellGrad(
+    grads: N,
+    own: N,
+    past: N,
+    gates: N,
+    rows: number,
+    width: number,
+    ofGiven?: N,
+    ofOwn?: N,
+    ofPast?: N,
+  ): void;
   /** To the nearest bfloat16. */
   roundBfloat16(x: N, out: N, length: number): void;
 

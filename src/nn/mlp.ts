@@ -1,7 +1,9 @@
-/** A small dense network over vectors, forward and back, computed by SIMD kernels: an actor's or a critic's. */
+/** A small dense network over vectors, forward and back: an actor's or a critic's. */
 import { Rng } from '../run/seeds.js';
-import { type HostTensor, orthogonalValues } from './parameters.js';
-import { type HostOutputs, type HostTaped, SimdParameters, SimdTape } from './simd/tape.js';
+import type { Executor } from './executor.js';
+import { type HostTensor, orthogonalValues, Parameters } from './parameters.js';
+import { SimdExecutor } from './simd/executor.js';
+import { type Outputs, Tape, type Taped } from './tape.js';
 
 /** Shape and start of a network. */
 export interface MlpOptions {
@@ -17,19 +19,26 @@ export interface MlpOptions {
   name?: string;
   /** Seed of the initial weights; without it zeros, for weights to be loaded. */
   seed?: number | undefined;
+  /** Computes it; default SIMD kernels. */
+  executor?: Executor;
 }
 
 /** A network and its weights. */
 export interface Mlp {
   /** Weights, for an optimizer (`adamW`) and checkpoints (`export`, `import`). */
-  readonly parameters: SimdParameters;
+  readonly parameters: Parameters;
   /**
    * @param rows each of `inputs` numbers
-   * @returns float32 [rows, outputs]: a view, which the next computation changes. A row's numbers do not depend on the other rows.
+   * @returns float32 [rows, outputs]. On SIMD kernels a row's numbers do not depend on the other rows.
    */
-  values(rows: readonly ArrayLike<number>[]): Float32Array;
+  values(rows: readonly ArrayLike<number>[]): Promise<Float32Array>;
   /** The same, with the backward pass, which adds to the gradients of the parameters. Once, and before the next `outputs`. */
-  outputs(rows: readonly ArrayLike<number>[]): HostOutputs;
+  outputs(rows: readonly ArrayLike<number>[]): Outputs;
+  /**
+   * Copies rows to where the network is computed.
+   * @returns outputs of some of them, by their places; valid until the next call
+   */
+  hold(rows: readonly ArrayLike<number>[]): (chosen: Int32Array) => Outputs;
 }
 
 /**
@@ -37,7 +46,8 @@ export interface Mlp {
  * @source Huang et al. 2022, "The 37 implementation details of PPO", details 2 and 13, for the start
  * @throws WorkbenchError `native` where there is no WebAssembly SIMD
  */
-export function mlp({ inputs, hidden, outputs, gain = 1, name = 'mlp', seed }: MlpOptions): Mlp {
+export function mlp(options: MlpOptions): Mlp {
+  const { inputs, hidden, outputs, gain = 1, name = 'mlp', seed, executor = new SimdExecutor() as Executor } = options;
   const widths = [inputs, ...hidden, outputs];
   const layers = widths.slice(1).map((width, i) => ({ part: `${name}.${i < hidden.length ? i + 1 : 'out'}`, width }));
   const initial: Record<string, HostTensor> = {};
@@ -50,24 +60,39 @@ export function mlp({ inputs, hidden, outputs, gain = 1, name = 'mlp', seed }: M
     initial[part] = { shape: [widths[i]!, width], data };
     initial[`${part}.bias`] = { shape: [width], data: new Float32Array(width) };
   });
-  const parameters = new SimdParameters(initial);
-  const [tape, inference] = [new SimdTape(parameters), new SimdTape(parameters, false)];
-  const computed = (on: SimdTape, rows: readonly ArrayLike<number>[]) => {
+  const parameters = new Parameters(executor, initial);
+  const [tape, inference] = [new Tape(parameters), new Tape(parameters, false)];
+  const held = executor.scope();
+  const computed = (on: Tape, rows: Taped) => {
+    const act = (i: number) => (i < hidden.length ? 'tanh' : undefined);
+    const out = layers.reduce((x, { part, width }, i) => on.dense(x, part, width, undefined, act(i)), rows);
+    return on.outputs([out]);
+  };
+  const given = (on: Tape, rows: readonly ArrayLike<number>[]) => {
     on.begin();
-    const values = on.buffer(rows.length * inputs);
-    // Plain loops: `set` costs more than the few numbers of a row.
-    for (let i = 0, at = 0; i < rows.length; i++) {
-      const row = rows[i]!;
-      for (let j = 0; j < inputs; j++) values[at++] = row[j]!;
-    }
-    return layers.reduce<HostTaped>(
-      (x, { part, width }, i) => on.dense(x, part, width, undefined, i < hidden.length ? 'tanh' : undefined),
-      { rows: rows.length, width: inputs, values },
-    );
+    return computed(on, on.constant(joined(rows, inputs), inputs));
   };
   return {
     parameters,
-    values: (rows) => computed(inference, rows).values,
-    outputs: (rows) => tape.outputs([computed(tape, rows)]),
+    values: (rows) => given(inference, rows).read(),
+    outputs: (rows) => given(tape, rows),
+    hold(rows) {
+      held.begin();
+      const all = { rows: rows.length, width: inputs, values: held.copy(joined(rows, inputs)) };
+      return (chosen) => {
+        tape.begin();
+        return computed(tape, tape.rows(all, chosen));
+      };
+    },
   };
+}
+
+function joined(rows: readonly ArrayLike<number>[], width: number): Float32Array {
+  const all = new Float32Array(rows.length * width);
+  // Plain loops: `set` costs more than the few numbers of a row.
+  for (let i = 0, at = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    for (let j = 0; j < width; j++) all[at++] = row[j]!;
+  }
+  return all;
 }

@@ -1,12 +1,14 @@
 /** Recurrent layers, one step at a time: LSTM and GRU. */
 import type { Rng } from '../run/seeds.js';
+import type { Numbers, Rows } from './executor.js';
 import { type HostTensor, orthogonalValues } from './parameters.js';
 import type { Tape, Taped } from './tape.js';
 
-type Cell = 'lstm' | 'gru';
+/** Kind of a layer. */
+export type Cell = 'lstm' | 'gru';
 
 /** State of a layer, a row per sequence: the hidden rows first, then the memory of an LSTM; each [rows, dim]. */
-export type CellState = Taped[];
+export type CellState<N extends Numbers = Numbers> = Taped<N>[];
 
 /**
  * Initial weights `NAME.input`, `NAME.recurrent` and `NAME.bias`. Each gate starts orthogonal by itself; an LSTM forgets little
@@ -38,32 +40,32 @@ export function recurrentStarts(
 }
 
 /** A layer on one tape. */
-export class Recurrent {
+export class Recurrent<N extends Numbers = Numbers, R extends Rows = Rows> {
   constructor(
-    readonly tape: Tape,
+    readonly tape: Tape<N, R>,
     readonly cell: Cell,
     readonly name: string,
     readonly dim: number,
   ) {}
 
   /** Zeros. */
-  start(rows: number): CellState {
+  start(rows: number): CellState<N> {
     return Array.from({ length: this.cell === 'lstm' ? 2 : 1 }, () => this.tape.zeros(rows, this.dim));
   }
 
   /** Input terms of the gates, of one step or many at once: [rows, inputs] → [rows, gates · dim]. */
-  given(inputs: Taped): Taped {
+  given(inputs: Taped<N>): Taped<N> {
     const gates = this.cell === 'lstm' ? 4 : 3;
     return this.tape.dense(inputs, `${this.name}.input`, gates * this.dim, `${this.name}.bias`);
   }
 
   /** @param given of this step's inputs */
-  step(given: Taped, before: CellState): CellState {
+  step(given: Taped<N>, before: CellState<N>): CellState<N> {
     return this.cell === 'lstm' ? this.#lstm(given, before) : this.#gru(given, before);
   }
 
   /** Gates in the order input, forget, output, candidate. @source Hochreiter and Schmidhuber 1997, with forget gates */
-  #lstm(given: Taped, [hidden, memory]: CellState): CellState {
+  #lstm(given: Taped<N>, [hidden, memory]: CellState<N>): CellState<N> {
     const { tape, dim } = this;
     const all = tape.add(given, tape.product(hidden!, tape.parameter(`${this.name}.recurrent`, 4 * dim)));
     const gates = tape.sigmoid(tape.columns(all, 0, 3 * dim));
@@ -74,15 +76,10 @@ export class Recurrent {
   }
 
   /** Gates in the order update, reset, candidate. @source Cho et al. 2014, arXiv:1406.1078, appendix A.1.1 */
-  #gru(given: Taped, [hidden]: CellState): CellState {
+  #gru(given: Taped<N>, [hidden]: CellState<N>): CellState<N> {
     const { tape, dim } = this;
     // The reset gate is applied behind the product, as in the kernels of the field: one product serves all gates.
     const own = tape.product(hidden!, tape.parameter(`${this.name}.recurrent`, 3 * dim));
-    const gates = tape.sigmoid(tape.add(tape.columns(given, 0, 2 * dim), tape.columns(own, 0, 2 * dim)));
-    const update = tape.columns(gates, 0, dim);
-    const reset = tape.multiply(tape.columns(gates, dim, dim), tape.columns(own, 2 * dim, dim));
-    const candidate = tape.tanh(tape.add(tape.columns(given, 2 * dim, dim), reset));
-    // (1 − z) ⊙ c + z ⊙ h = c + z ⊙ (h − c)
-    return [tape.add(candidate, tape.multiply(update, tape.add(hidden!, candidate, -1)))];
+    return [tape.gruCell(given, own, hidden!)];
   }
 }

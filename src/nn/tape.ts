@@ -336,6 +336,34 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     });
   }
 
+  /**
+   * Attention of each query over the rows of its segment: Σ_j softmax_j(query · x_j) x_j.
+   * @param offsets int32 [queries + 1]: rows of query `i` are `offsets[i] .. offsets[i + 1] - 1`; at least one
+   * @returns [queries, width]
+   */
+  attend(query: Taped<N>, x: Taped<N>, offsets: Int32Array): Taped<N> {
+    const each = Int32Array.from(offsets.keys());
+    const shares = this.exp(this.segmentLogSoftmax(this.groupProducts(query, each, x, offsets), offsets));
+    return this.groupSums(shares, each, x, offsets);
+  }
+
+  /**
+   * A step of a GRU: z ⊙ past + (1 − z) ⊙ c, where z = σ(given + own), r = σ(given + own), c = tanh(given + r ⊙ own).
+   * @param given [rows, 3 · width]: what the inputs bring to z, r and c
+   * @param own [rows, 3 · width]: what the past states bring
+   * @param past [rows, width]
+   */
+  gruCell(given: Taped<N>, own: Taped<N>, past: Taped<N>): Taped<N> {
+    const { executor: on } = this;
+    const { rows, width } = past;
+    const [out, gates] = [this.scope.take(rows * width), this.scope.take(rows * 3 * width)];
+    on.gruCell(given.values, own.values, past.values, gates, out, rows, width);
+    return this.result(out, [rows, width], [given, own, past], (grads) => {
+      const into = [given.grads, own.grads, past.grads] as const;
+      on.gruCellGrad(grads, own.values, past.values, gates, rows, width, ...into);
+    });
+  }
+
   /** Log-softmax of each row. */
   logSoftmax(x: Taped<N>): Taped<N> {
     const each = Int32Array.from({ length: x.rows + 1 }, (_, row) => row * x.width);

@@ -16,12 +16,13 @@ import { checkFits } from '../../checkpoints/checkpoint.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { AgentRunner } from '../../evaluation/score.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { settingsOfRun } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named-runs.js';
-import { type Data, membersOf, type OpenedAgent, type Resolved } from '../task.js';
-import { episodeSeeds, policyOf } from './learn.js';
+import { type Data, membersOf, type OpenedAgent, type OpenOptions, type Resolved } from '../task.js';
+import { episodeSeeds, policyOf, policySize } from './learn.js';
 import { type EpisodeRow, episodeScorer, type EpisodeSample } from './score.js';
 import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
 
@@ -96,6 +97,7 @@ export async function openEpisodeAgent(
   own: OwnParts,
   which: Resolved,
   { source, shape, hashes }: EpisodeData,
+  { flags }: Pick<OpenOptions, 'flags'>,
 ): Promise<OpenedAgent<EpisodeSample, PlayedEpisode, EpisodeRow>> {
   const { agent, trained } = which;
   if (!trained) {
@@ -108,7 +110,11 @@ export async function openEpisodeAgent(
     for (const { run, checkpoint } of membersOf(trained)) {
       const weights = readRunCheckpoint(run.folder, checkpoint, { finite: true });
       checkFits(weights.header, hashes, weights.entry.file);
-      members.push(restoredPolicy(shape, policyOf(settingsOfRun(run)), weights, own.policy));
+      const settings = settingsOfRun(run);
+      const wanted = flags.backend === undefined ? settings.backend : executorOf(flags.backend);
+      const policy = policyOf(settings);
+      const { executor } = await openExecutor(wanted, policySize(policy));
+      members.push(restoredPolicy(shape, policy, weights, { make: own.policy, executor }));
     }
   } catch (error) {
     close();

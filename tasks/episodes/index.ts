@@ -16,7 +16,7 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
     measure: episodeMeasure,
     agents: episodeAgents,
     data: (flags, runs) => episodeData(own, flags, runs),
-    openAgent: (which, data) => openEpisodeAgent(own, which, data),
+    openAgent: (which, data, options) => openEpisodeAgent(own, which, data, options),
     flagsOf: episodeFlagsOf,
     learning: episodesTrainer(own),
     environment: ({ env }) => Promise.resolve({ options: env.options ?? {} }),

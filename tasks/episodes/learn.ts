@@ -5,6 +5,8 @@ import { playEpisodes, policyChooser } from '../../agents/policy/play.js';
 import { type PolicySettings, policySettings } from '../../agents/policy/spaces.js';
 import type { PolicyShape, VectorObservation } from '../../agents/policy/spaces.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
+import type { Executor } from '../../src/nn/executor.js';
+import type { NetworkSize } from '../../src/nn/open-executor.js';
 import { anyFunction, checkGiven } from '../../src/run/read-json.js';
 import { subSeed } from '../../src/run/seeds.js';
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
@@ -21,12 +23,7 @@ export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
     ...(own.source && { ownEnvId: own.source.id }),
     forkPhase: 'ppo',
     problems: policyProblems,
-    // Computed with SIMD at any size.
-    networkSize(settings) {
-      const { hidden, minibatchSize } = policyOf(settings);
-      const [inputs = 1, units = 1] = [...hidden].sort((a, b) => b - a);
-      return { rows: Math.min(minibatchSize, Math.floor(9e7 / (inputs * units))), inputs, units, simdAlone: true };
-    },
+    networkSize: (settings) => policySize(policyOf(settings)),
     open(settings) {
       const source = own.source ?? registeredSource(settings.env);
       const shape = shapeOf(source);
@@ -39,7 +36,7 @@ export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
         notes: [
           `${source.id}: vectors of ${shape.inputs} numbers, ${actions}; ${totalSteps} steps in ${numEnvs} copies`,
         ],
-        prepare: () => void (networks = networksOf(own.policy, shape, settings)),
+        prepare: (executor) => void (networks = networksOf(own.policy, shape, settings, executor)),
         async run(session, from) {
           const { run } = session;
           run.update({ phase: 'ppo' });
@@ -54,6 +51,12 @@ export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
 export const policyOf = ({ policy }: Pick<TrainSettings, 'policy'>): PolicySettings =>
   policy ?? policySettings.parse({});
 
+/** Below the size where `auto` takes a GPU: each step of the environments would wait for it. */
+export function policySize({ hidden, minibatchSize }: PolicySettings): NetworkSize {
+  const [inputs = 1, units = 1] = [...hidden].sort((a, b) => b - a);
+  return { rows: Math.min(minibatchSize, Math.floor(9e7 / (inputs * units))), inputs, units };
+}
+
 /** The settings of PPO with as many rounds as the steps that are asked for take. */
 function roundsOf(settings: Pick<TrainSettings, 'ppo' | 'policy'>): PpoSettings {
   const { totalSteps, numEnvs, numSteps } = policyOf(settings);
@@ -61,7 +64,7 @@ function roundsOf(settings: Pick<TrainSettings, 'ppo' | 'policy'>): PpoSettings 
 }
 
 /** One line a contradiction. */
-function policyProblems({ env, policy, clone, transe, bilinear, ppo, backend }: TrainSettings): string[] {
+function policyProblems({ env, policy, clone, transe, bilinear, ppo }: TrainSettings): string[] {
   if (policy === undefined) {
     return [
       `expected a section policy with env.id=${env.id}, which shows vectors, got none; kgwalk train policy --set env.id=${env.id} has it, or extends: policy in a settings file`,
@@ -78,13 +81,17 @@ function policyProblems({ env, policy, clone, transe, bilinear, ppo, backend }: 
   wanted(ppo.algorithm === 'ppo', 'ppo.algorithm=ppo', ppo.algorithm);
   wanted(ppo.baseline !== 'group-mean', 'ppo.baseline=critic, moving-average or none', ppo.baseline);
   wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon);
-  wanted(backend === 'auto' || backend === 'simd', 'backend=auto or simd', backend);
   return problems;
 }
 
 /** The networks of a run. @throws WorkbenchError `config` for parts that are missing */
-function networksOf(make: MakePolicy | undefined, shape: PolicyShape, settings: TrainSettings): PolicyNetworks {
-  const networks = (make ?? mlpPolicy(policyOf(settings)))(shape, settings.seed);
+function networksOf(
+  make: MakePolicy | undefined,
+  shape: PolicyShape,
+  settings: TrainSettings,
+  executor: Executor,
+): PolicyNetworks {
+  const networks = (make ?? mlpPolicy(policyOf(settings)))(shape, settings.seed, executor);
   const wanted = settings.ppo.baseline === 'critic' ? withCritic : policyMembers;
   checkGiven(networks, wanted, 'networks of a policy with ppo.baseline=' + settings.ppo.baseline, 'policy');
   return networks;

@@ -189,7 +189,7 @@ export async function evaluatePolicy(
   const source = sourceOf(env, settings);
   const shape = shapeOf(source);
   const opened = run
-    ? restoredPolicy(shape, policyOf(settings!), readRunCheckpoint(run.folder, checkpoint), policy)
+    ? restoredPolicy(shape, policyOf(settings!), readRunCheckpoint(run.folder, checkpoint), { make: policy })
     : (trained as TrainedPolicy);
   try {
     const choose = policyChooser<unknown>(opened.actor, { deterministic, normalizer: opened.normalizer });

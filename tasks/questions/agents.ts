@@ -196,9 +196,7 @@ async function openTrained(
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
   const { run, checkpoint, others } = trained;
-  const options = { modelPath, graph, beamWidth };
-  // Checked alone: walkers over questions compute on the host.
-  if (backend !== undefined) executorOf(backend);
+  const options = { modelPath, graph, beamWidth, backend: backend === undefined ? undefined : executorOf(backend) };
   if (others) refuseOthers(trained);
   const opened = others
     ? await loadRelationWalkers(foldersOf(trained), options)

@@ -36,10 +36,10 @@ export const questionTrainer: TaskTrainer = {
 
     const { reads, wordWidth, questionWidth } = relationWalker;
     if (reads === 'words') {
-      return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, simdAlone: true };
+      return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth };
     }
     const rows = walksPerStep({ clone, ppo }) * relationWalk.horizon;
-    return { rows, inputs: textDim, units: questionWidth, simdAlone: true };
+    return { rows, inputs: textDim, units: questionWidth };
   },
   open: openQuestionTraining,
 };

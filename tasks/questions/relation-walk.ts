@@ -74,8 +74,9 @@ type Actors = (
   shape: RelationShape,
 ) => Promise<() => Actor<RelationWalkObservation, RelationRequest>>;
 
-const sentenceActors: Actors = async ({ run, encoder, settings, progress, signal }, { train, valid }, shape) => {
-  const { relationWalker, seed } = settings;
+const sentenceActors: Actors = async (session, { train, valid }, shape) => {
+  const { executor, run, encoder, progress, signal } = session;
+  const { relationWalker, seed } = session.settings;
   const tasks = [...train, ...valid].map(({ task }) => task);
   const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, progress, signal });
   const scale = relationWalker.standardize ? scaleOfSamples(encoded, train) : unitScale(encoded.dim);
@@ -86,14 +87,14 @@ const sentenceActors: Actors = async ({ run, encoder, settings, progress, signal
     tasks.map((task) => questionText(task, relationWalker.keepName)),
     encoded,
   );
-  return () => relationActor(new SentenceNetwork(relationWalker, shape, texts, seed));
+  return () => relationActor(new SentenceNetwork(executor, relationWalker, shape, texts, seed));
 };
 
-const wordActors: Actors = async ({ run, encoder, settings, signal }, { train, valid }, shape) => {
+const wordActors: Actors = async ({ executor, run, encoder, settings, signal }, { train, valid }, shape) => {
   const facts = wordFacts(settings.relationWalker, encoder);
   const basis = await wordBasis(facts, train, signal);
   writeBasis(run.folder, basis);
-  const newNetwork = () => new WordNetwork(facts, shape, basis, settings.seed);
+  const newNetwork = () => new WordNetwork(executor, facts, shape, basis, settings.seed);
   await newNetwork().prepare(
     [...train, ...valid].map(({ task }) => task),
     signal,

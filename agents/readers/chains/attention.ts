@@ -13,15 +13,15 @@
  *
  * @source He et al. 2021, arXiv:2101.03737, equations 1 to 3 (NSM); Shi et al. 2021, arXiv:2104.07302, equations 3 to 6 (TransferNet)
  */
-import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
-import type { Dropping } from '../../../src/nn/tape.js';
+import type { Numbers, Rows } from '../../../src/nn/executor.js';
+import type { Dropping, Tape, Taped } from '../../../src/nn/tape.js';
 import { uniformFanIn } from '../../../src/nn/parameters.js';
 import type { ReaderBasis } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
 import { denseStarts, wordBasis, type WordFacts, wordInput } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
-import { type ChainShape, type FactoredParts, factoredNetwork } from './network.js';
+import { type ChainShape, type FactoredParts, type FactoredScores, factoredNetwork } from './network.js';
 
 type Attention = 'nsm' | 'transfernet';
 
@@ -30,13 +30,22 @@ export interface AttentionFacts extends WordFacts {
   settings: WordFacts['settings'] & Partial<Pick<ReaderSettings, 'hops'>>;
 }
 
+/** Parts that any executor computes. */
+interface AttentionParts extends FactoredParts {
+  compute<N extends Numbers, R extends Rows>(
+    tape: Tape<N, R>,
+    texts: readonly string[],
+    dropout?: Dropping,
+  ): FactoredScores<N>;
+}
+
 /** Attention over words, with scores of relations for each step and of the number of relations. */
 export function attentionScores(
   attention: Attention,
   facts: AttentionFacts,
   { numRelations, horizon }: ChainShape,
   basis: ReaderBasis,
-): FactoredParts {
+): AttentionParts {
   const { settings } = facts;
   const words = wordInput(facts, basis);
   const wide = 2 * settings.width;
@@ -57,10 +66,10 @@ export function attentionScores(
       ...denseStarts('relations', wide, numRelations, rngOf),
       ...(hops !== 'given' && denseStarts('hops', hopInputs, horizon, rngOf)),
     }),
-    compute(tape: SimdTape, texts: readonly string[], dropout?: Dropping) {
+    compute<N extends Numbers, R extends Rows>(tape: Tape<N, R>, texts: readonly string[], dropout?: Dropping) {
       const { states, ends, offsets } = words.read(tape, texts, dropout);
-      const dropped = (x: HostTaped) => tape.dropout(x, settings.fit.dropout, dropout);
-      let before = tape.constant(new Float32Array(ends.values.length), wide);
+      const dropped = (x: Taped<N>) => tape.dropout(x, settings.fit.dropout, dropout);
+      let before = tape.zeros(ends.rows, wide);
       const attended = steps.map((name) => {
         const asked = tape.dense(dropped(ends), name, wide);
         // A bias within the softmax would cancel.

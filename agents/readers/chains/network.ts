@@ -1,7 +1,8 @@
 /** Interface of networks that read a question and score chains of relations. */
 import type { Rng } from '../../../src/run/seeds.js';
 import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
-import type { Dropping } from '../../../src/nn/tape.js';
+import type { Numbers } from '../../../src/nn/executor.js';
+import type { Dropping, Taped } from '../../../src/nn/tape.js';
 import type { RngOf, InitialWeights } from '../words/inputs.js';
 import type { Chains } from './feasible.js';
 import type { ReaderSettings } from '../settings.js';
@@ -60,11 +61,11 @@ export function rowsOf(parts: readonly HostTaped[]): Int32Array {
 }
 
 /** Scores of texts that do not depend on the relations chosen before. */
-interface FactoredScores {
+export interface FactoredScores<N extends Numbers = Float32Array> {
   /** [texts, numRelations] for the first relation, the second …; or for the last, the one before … */
-  steps: readonly HostTaped[];
+  steps: readonly Taped<N>[];
   /** [texts, horizon]: one relation, two …; absent where hops are given. */
-  hops?: HostTaped | undefined;
+  hops?: Taped<N> | undefined;
 }
 
 export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'initialWeights'> {

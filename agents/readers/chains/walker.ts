@@ -28,7 +28,7 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
   const question = questionInput(facts, basis);
 
   const scored = (tape: SimdTape, ofTexts: HostTaped, textOf: Int32Array, chains: readonly Int32Array[]): HostTaped =>
-    trunkScores(tape, shape, [ofTexts, textOf], tape.parameter('trunk.tables', hidden), chains);
+    trunkScores(tape, shape, [ofTexts, textOf], { rows: tape.parameter('trunk.tables', hidden), from: 0 }, chains);
   const textsRead = (tape: SimdTape, texts: readonly string[], dropout?: Rng) => {
     const q = tape.dropout(question.read(tape, texts, dropout), fit.dropout, dropout);
     const read = tape.relu(tape.dense(q, 'question', hidden));

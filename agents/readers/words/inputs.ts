@@ -5,8 +5,8 @@ import type { Tensor } from '../../../checkpoints/safetensors.js';
 import { distinctTexts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
-import type { Dropping } from '../../../src/nn/tape.js';
+import type { Numbers, Rows } from '../../../src/nn/executor.js';
+import type { Dropping, Tape, Taped } from '../../../src/nn/tape.js';
 import { bidirectionalStarts, type ReadBothWays, readBothWays } from '../../../src/nn/bidirectional.js';
 import { type HostTensor, normalValues, uniformFanIn } from '../../../src/nn/parameters.js';
 import { scaleOfSamples, ScaledTexts, type VectorScale, vectorScale } from '../../relation-walker/question-vectors.js';
@@ -62,7 +62,11 @@ export interface WordInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   initialWeights(rngOf: RngOf): InitialWeights;
   /** States of all words, and of each text as a whole. @param dropout of words' vectors; of each text where there are several */
-  read(tape: SimdTape, texts: readonly string[], dropout?: Dropping): ReadBothWays & { offsets: Int32Array };
+  read<N extends Numbers, R extends Rows>(
+    tape: Tape<N, R>,
+    texts: readonly string[],
+    dropout?: Dropping,
+  ): ReadBothWays<N> & { offsets: Int32Array };
 }
 
 /** Words of train, and with `words=frozen` the scale of their vectors. Every word counts once. */
@@ -131,7 +135,9 @@ export function wordInput({ settings, encoder, maxTokens }: WordFacts, basis: Re
       words.forEach(({ length }, i) => (offsets[i + 1] = offsets[i]! + length));
       const { distinct, rows } = distinctTexts(words.flat());
       const x = tape.dropout(tape.rows(vectors.rows(tape, distinct), rows), fit.dropout, dropout, offsets);
-      return { ...readBothWays(tape, 'words', x, offsets, width), offsets };
+      const elements = Int32Array.from(rows.keys());
+      const layer = { cell: 'gru', name: 'words', dim: width } as const;
+      return { ...readBothWays(tape, layer, x, { rows: elements, offsets }), offsets };
     },
   };
 }
@@ -142,7 +148,7 @@ interface QuestionInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   initialWeights(rngOf: RngOf): InitialWeights;
   /** [texts, dim] */
-  read(tape: SimdTape, texts: readonly string[], dropout?: Dropping): HostTaped;
+  read<N extends Numbers, R extends Rows>(tape: Tape<N, R>, texts: readonly string[], dropout?: Dropping): Taped<N>;
 }
 
 /** The basis of what `reader.reads` says. */
@@ -161,7 +167,7 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
       dim: 2 * settings.width,
       prepare: words.prepare,
       initialWeights: words.initialWeights,
-      read: (...of) => words.read(...of).ends,
+      read: (tape, all, dropout) => words.read(tape, all, dropout).ends,
     };
   }
   const texts = new ScaledTexts(encoder, scaleOf(basis, encoder.dim), maxTokens);
@@ -176,7 +182,7 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
 interface WordVectors {
   prepare(words: readonly string[], signal?: AbortSignal): Promise<void>;
   initialWeights(rngOf: RngOf): InitialWeights;
-  rows(tape: SimdTape, words: readonly string[]): HostTaped;
+  rows<N extends Numbers, R extends Rows>(tape: Tape<N, R>, words: readonly string[]): Taped<N>;
 }
 
 /** Frozen vectors, projected. */

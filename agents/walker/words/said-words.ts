@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
+import type { Sequences } from '../../../src/nn/bidirectional.js';
 import { writeFileAtomic } from '../../../src/run/files.js';
 import { readJsonFile } from '../../../src/run/read-json.js';
 import { runFiles } from '../../../src/run/run-files.js';
@@ -49,14 +50,6 @@ export function readVocabulary(runFolder: string): Vocabulary | undefined {
   const file = fileOf(runFolder);
   if (!existsSync(file)) return undefined;
   return readJsonFile(file, shape, 'the words of a walker').words;
-}
-
-/** Sequences of rows of a table, one behind the other; none is empty. */
-export interface Sequences {
-  /** int32 [length of all]: rows. */
-  rows: Int32Array;
-  /** int32 [sequences + 1]: rows of sequence `i` are `offsets[i] .. offsets[i + 1] - 1`. */
-  offsets: Int32Array;
 }
 
 /** Messages and dialogues of a batch. */

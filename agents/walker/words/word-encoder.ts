@@ -7,15 +7,14 @@
  *
  * @source Moon, Shah, Kumar and Subba 2019 (OpenDialKG), section 4.1
  */
+import { readBothWays, type Sequences, ways } from '../../../src/nn/bidirectional.js';
 import { normalValues } from '../../../src/nn/parameters.js';
-import { type CellState, Recurrent } from '../../../src/nn/recurrent.js';
 import type { Tape, Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { attended } from '../heads/attention.js';
 import { hostRows, renumbering } from '../heads/batch-rows.js';
 import type { FrozenTables, StateBatch } from '../heads/head.js';
 import type { Starts } from '../heads/network.js';
-import type { Sequences } from './said-words.js';
 
 const wordDim = 300;
 
@@ -81,62 +80,12 @@ export function sequenceReader(
   starts: Starts,
   { name, inputs, units }: { name: string; inputs: number; units: number },
 ): (tape: Tape, rows: Taped, sequences: Sequences) => Taped {
-  const ways = ['forward', 'backward'] as const;
   for (const way of ways) starts.lstm(`${name}.${way}`, inputs, units);
   starts.add(`${name}.attention`, 2 * units, units, true);
   starts.add(`${name}.attention.out`, units, 1);
   return (tape, rows, sequences) => {
-    const plan = planOf(sequences.offsets);
-    const read = ways.map((way) => {
-      const layer = new Recurrent(tape, 'lstm', `${name}.${way}`, units);
-      const places = plan[way];
-      const inOrder = new Int32Array(places.length);
-      places.forEach((place, i) => (inOrder[place] = sequences.rows[i]!));
-      return tape.rows(run(layer, tape.rows(layer.given(rows), inOrder), plan.active), places);
-    });
-    const both = tape.concat(read);
-    const scores = tape.times(tape.layer(both, `${name}.attention`, 'tanh'), `${name}.attention.out`);
-    return attended(tape, scores, both, sequences.offsets);
+    const { states } = readBothWays(tape, { cell: 'lstm', name, dim: units }, rows, sequences);
+    const scores = tape.times(tape.layer(states, `${name}.attention`, 'tanh'), `${name}.attention.out`);
+    return attended(tape, scores, states, sequences.offsets);
   };
-}
-
-/** Order for reading sequences of several lengths: the longest first, so that unfinished ones are the first rows of every step. */
-interface Plan {
-  /** Sequences that have each step. */
-  active: number[];
-  /** int32 [length of all]: place of each element among the rows of all steps. */
-  forward: Int32Array;
-  /** The same, read from the end. */
-  backward: Int32Array;
-}
-
-function planOf(offsets: Int32Array): Plan {
-  const lengthOf = (i: number) => offsets[i + 1]! - offsets[i]!;
-  const order = Array.from(offsets.subarray(1).keys()).sort((a, b) => lengthOf(b) - lengthOf(a) || a - b);
-  const active = Array.from(
-    { length: lengthOf(order[0]!) },
-    (_, step) => order.filter((i) => lengthOf(i) > step).length,
-  );
-  const [forward, backward] = [new Int32Array(offsets.at(-1)!), new Int32Array(offsets.at(-1)!)];
-  active.reduce((begin, count, step) => {
-    for (const [rank, i] of order.slice(0, count).entries()) {
-      forward[offsets[i]! + step] = backward[offsets[i + 1]! - 1 - step] = begin + rank;
-    }
-    return begin + count;
-  }, 0);
-  return { active, forward, backward };
-}
-
-/** Goes through all steps: hidden rows in the order of `given`. @param active rows of each step, never more than before */
-function run(layer: Recurrent, given: Taped, active: readonly number[]): Taped {
-  const { tape } = layer;
-  const outputs: Taped[] = [];
-  let state: CellState = layer.start(active[0]!);
-  active.reduce((begin, count) => {
-    const unfinished = state.map((part) => (part.rows === count ? part : tape.slice(part, 0, count)));
-    state = layer.step(tape.slice(given, begin, count), unfinished);
-    outputs.push(state[0]!);
-    return begin + count;
-  }, 0);
-  return tape.stack(outputs);
 }

@@ -1,7 +1,6 @@
 /** The tape over SIMD kernels, whose numbers can be read at any time: for networks with custom operations. */
-import type { Activation } from '../executor.js';
 import { Parameters, type InitialValues } from '../parameters.js';
-import { type Gathered, type Outputs, Tape, type Taped } from '../tape.js';
+import { type Outputs, Tape, type Taped } from '../tape.js';
 import { SimdExecutor } from './executor.js';
 
 /** A matrix in the memory of SIMD kernels. */
@@ -73,32 +72,6 @@ export class SimdTape extends Tape<Float32Array, Int32Array> {
       [{ rows: 0, width, values, grads: values }],
       backward,
     );
-  }
-
-  /** relu of the sums of one row of each table, plus `x · w`. */
-  reluOfSums(parts: readonly Gathered<Float32Array>[], base?: readonly [x: HostTaped, w: HostTaped]): HostTaped {
-    return this.sumOfRows(parts, { base, act: 'relu' satisfies Activation });
-  }
-
-  /**
-   * Attention of each query over its rows: Σ_j softmax_j(query · x_j) x_j.
-   * @param offsets int32 [queries + 1]: rows of query `i` are `offsets[i] .. offsets[i + 1] - 1`; at least one
-   * @returns [queries, width]
-   */
-  attend(query: HostTaped, x: HostTaped, offsets: Int32Array): HostTaped {
-    const { kernels } = this.executor;
-    const { width } = x;
-    const copied = this.index(offsets);
-    const shares = this.buffer(x.rows);
-    const out = this.buffer(query.rows * width);
-    const of = [query.values, x.values, copied].map(({ byteOffset }) => byteOffset) as [number, number, number];
-    kernels.attend(...of, query.rows, width, shares.byteOffset, out.byteOffset);
-    return this.taped(out, width, (grads) => {
-      kernels.attendGrad(
-        ...([grads.byteOffset, ...of, query.rows, width, shares.byteOffset, out.byteOffset] as const),
-        ...([query.grads?.byteOffset ?? 0, x.grads?.byteOffset ?? 0] as const),
-      );
-    });
   }
 
   override outputs(parts: readonly HostTaped[]): HostOutputs {

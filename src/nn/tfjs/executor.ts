@@ -16,6 +16,8 @@ import { commonLength, ofRows, padded } from './segments.js';
 type Tensor = tfTypes.Tensor;
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
+/** Columns of a GRU's update, reset and candidate. */
+type Thirds = [Tensor2D, Tensor2D, Tensor2D];
 
 /** Veltkamp's splitter for 24 − 16 significant bits. */
 const splitter = 2 ** 16 + 1;
@@ -281,6 +283,51 @@ export class TfjsExecutor extends TfjsMemory implements Executor<Cell, Tensor1D>
       const rest = tf.sub(kind === 'layer' ? tf.sub(dy, tf.mean(dy, 1, true)) : dy, along);
       return tf.div(rest, kept);
     });
+  }
+
+  gruCell(given: Cell, own: Cell, past: Cell, gates: Cell, out: Cell, rows: number, width: number): void {
+    if (rows === 0) return;
+    const { tf } = this;
+    this.put(gates, () => {
+      const [x, u] = [given, own].map((cell) => this.#thirds(cell, rows, width)) as [Thirds, Thirds];
+      const [z, r] = [0, 1].map((k) => tf.sigmoid(tf.add(x[k]!, u[k]!))) as [Tensor2D, Tensor2D];
+      return tf.concat([z, r, tf.tanh(tf.add(x[2], tf.mul(r, u[2])))], 1);
+    });
+    this.put(out, () => {
+      const [z, , c] = this.#thirds(gates, rows, width);
+      return tf.add(c, tf.mul(z, tf.sub(this.of(past, [rows, width]), c)));
+    });
+  }
+
+  gruCellGrad(
+    grads: Cell,
+    own: Cell,
+    past: Cell,
+    gates: Cell,
+    rows: number,
+    width: number,
+    ofGiven?: Cell,
+    ofOwn?: Cell,
+    ofPast?: Cell,
+  ): void {
+    if (rows === 0 || !grads.tensor) return;
+    const { tf } = this;
+    const bend = (y: Tensor) => tf.mul(y, tf.sub(1, y));
+    const parts = (byPast: boolean) => {
+      const [z, r, c] = this.#thirds(gates, rows, width);
+      const dy = this.of(grads, [rows, width]);
+      const ofC = tf.mul(tf.mul(dy, tf.sub(1, z)), tf.sub(1, tf.square(c)));
+      const ofZ = tf.mul(tf.mul(dy, tf.sub(this.of(past, [rows, width]), c)), bend(z));
+      const ofR = tf.mul(tf.mul(ofC, this.#thirds(own, rows, width)[2]), bend(r));
+      return tf.concat([ofZ, ofR, byPast ? tf.mul(ofC, r) : ofC], 1);
+    };
+    if (ofGiven) this.add(ofGiven, () => parts(false));
+    if (ofOwn) this.add(ofOwn, () => parts(true));
+    if (ofPast) this.add(ofPast, () => tf.mul(this.of(grads, [rows, width]), this.#thirds(gates, rows, width)[0]));
+  }
+
+  #thirds(cell: Cell, rows: number, width: number): Thirds {
+    return this.tf.split(this.of<Tensor2D>(cell, [rows, 3 * width]), 3, 1) as Thirds;
   }
 
   /**

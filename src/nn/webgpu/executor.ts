@@ -275,6 +275,25 @@ export class WebGpuExecutor implements Executor<Span, Index> {
     this.device.queue(kernels.normalizeGrad, rows, into.at, grads.at, out.at, scales.at, width, normalizations[kind]);
   }
 
+  gruCell(given: Span, own: Span, past: Span, gates: Span, out: Span, rows: number, width: number): void {
+    this.device.queue(kernels.gruCell, rows * width, given.at, own.at, past.at, gates.at, out.at, width);
+  }
+
+  gruCellGrad(
+    grads: Span,
+    own: Span,
+    past: Span,
+    gates: Span,
+    rows: number,
+    width: number,
+    ofGiven?: Span,
+    ofOwn?: Span,
+    ofPast?: Span,
+  ): void {
+    const into = [ofGiven, ofOwn, ofPast].map((one) => (one ? one.at + 1 : 0));
+    this.device.queue(kernels.gruCellGrad, rows * width, grads.at, own.at, past.at, gates.at, ...into, width);
+  }
+
   roundBfloat16(x: Span, out: Span, length: number): void {
     this.device.queue(kernels.roundBfloat16, length, out.at, x.at);
   }

@@ -209,6 +209,26 @@ export const kernels = {
   along = total(l, along) / select(f32(width), 1.0, kind == 0u);
   for (var e = begin + l; e < end; e += 64u) { f[into + e] += (f[grads + e] - mean - along * f[out + e]) / f[scales + g]; }`,
   ),
+  gruCell: elements(
+    'given own past gates out width',
+    `let at = t / width * 3u * width + t % width;
+  let z = activated(3u, f[given + at] + f[own + at]);
+  let r = activated(3u, f[given + at + width] + f[own + at + width]);
+  let c = activated(1u, f[given + at + 2u * width] + r * f[own + at + 2u * width]);
+  f[gates + at] = z; f[gates + at + width] = r; f[gates + at + 2u * width] = c;
+  f[out + t] = z * f[past + t] + (1.0 - z) * c;`,
+  ),
+  gruCellGrad: elements(
+    'grads own past gates ofGiven ofOwn ofPast width',
+    `let at = t / width * 3u * width + t % width; let row = vec3u(at, at + width, at + 2u * width);
+  let z = f[gates + row.x]; let r = f[gates + row.y]; let c = f[gates + row.z];
+  let ofC = f[grads + t] * (1.0 - z) * (1.0 - c * c);
+  let ofZ = f[grads + t] * (f[past + t] - c) * z * (1.0 - z);
+  let ofR = ofC * f[own + row.z] * r * (1.0 - r);
+  if (ofGiven > 0u) { let to = row + ofGiven - 1u; f[to.x] += ofZ; f[to.y] += ofR; f[to.z] += ofC; }
+  if (ofOwn > 0u) { let to = row + ofOwn - 1u; f[to.x] += ofZ; f[to.y] += ofR; f[to.z] += ofC * r; }
+  if (ofPast > 0u) { f[ofPast - 1u + t] += f[grads + t] * z; }`,
+  ),
   roundBfloat16: elements(
     'out x',
     `let bits = bitcast<u32>(f[x + t]);

@@ -30,6 +30,7 @@ import {
   makeVectorEnv,
 } from '../../../envs/index.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
+import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
@@ -198,7 +199,7 @@ describe('networks', () => {
   const basis = wordBasis(facts, samples);
 
   async function networkOf(seed = 3): Promise<WordNetwork> {
-    const network = new WordNetwork(facts, { numRelations: stop, horizon: 3 }, await basis, seed);
+    const network = new WordNetwork(new SimdExecutor(), facts, { numRelations: stop, horizon: 3 }, await basis, seed);
     await network.prepare(tasks);
     return network;
   }
@@ -215,12 +216,13 @@ describe('networks', () => {
     test('computes relu(T · [relu(Q·question + b) ; one-hots] + b) and its scores', async () => {
       const { network } = await toyRelationWalker();
       await shake(network);
-      const { parameters, texts } = network;
+      const { texts } = network;
+      const weights = await network.parameters.export();
       const layer = (name: string, inputs: ArrayLike<number>, width: number) =>
         Array.from({ length: width }, (_, j) =>
           Array.from(inputs).reduce(
-            (sum, x, i) => sum + x * parameters.value(name)[i * width + j]!,
-            parameters.value(`${name}.bias`)[j]!,
+            (sum, x, i) => sum + x * Number(weights[name]!.data[i * width + j]),
+            Number(weights[`${name}.bias`]!.data[j]),
           ),
         );
       const relu = (values: number[]) => values.map((value) => Math.max(0, value));
@@ -230,13 +232,14 @@ describe('networks', () => {
         const slots = [0, 1].flatMap((slot) => oneHot(relations[slot] ?? stop, size));
         return layer('out', relu(layer('trunk', [...read, ...slots, ...oneHot(relations.length, 3)], 16)), size);
       });
-      expectClose(network.scores(requests), expected);
-      expect(network.recorded(requests).values).toEqual(network.scores(requests));
+      const scores = await network.scores(requests);
+      expectClose(scores, expected);
+      expect(await network.recorded(requests).read()).toEqual(scores);
     });
 
     test('starts near uniform, from its seed, and takes the weights of its shape alone', async () => {
       const { network, networkOf } = await toyRelationWalker();
-      for (const score of network.scores(requests)) expect(Math.abs(score)).toBeLessThan(0.2);
+      for (const score of await network.scores(requests)) expect(Math.abs(score)).toBeLessThan(0.2);
       const tensors = await network.parameters.export();
       expect(await networkOf(0).parameters.export()).toEqual(tensors);
       expect(Object.entries(tensors).map(([name, { shape }]) => `${name} ${shape.join(' × ')}`)).toEqual([
@@ -260,24 +263,24 @@ describe('networks', () => {
       const { parameters } = network;
       const weight = (i: number) =>
         i % size === stop && requests[Math.floor(i / size)]!.relations.length === 0 ? 0 : Math.cos(i);
-      const objective = () => network.recorded(requests).values.reduce((sum, value, i) => sum + value * weight(i), 0);
-      const { values, back } = network.recorded(requests);
-      parameters.grads.fill(0);
-      back(values.map((_value, i) => weight(i)));
+      const objective = async () =>
+        (await network.recorded(requests).read()).reduce((sum, value, i) => sum + value * weight(i), 0);
+      network.recorded(requests).back(Float32Array.from({ length: requests.length * size }, (_, i) => weight(i)));
       const grads = await parameters.export(parameters.gradients);
       // Small, so that hardly a unit turns on or off in between.
       const step = 2 ** -10;
       for (const name of parameters.names) {
-        const own = parameters.value(name);
+        const own = parameters.value(name) as Float32Array;
         for (let i = 0; i < own.length; i += 7) {
-          const at = (offset: number) => {
+          const at = async (offset: number) => {
             const kept = own[i]!;
             own[i] = kept + offset;
-            const sum = objective();
+            const sum = await objective();
             own[i] = kept;
             return sum;
           };
-          const measured = (8 * (at(step) - at(-step)) - (at(2 * step) - at(-2 * step))) / (12 * step);
+          const near = (await at(step)) - (await at(-step));
+          const measured = (8 * near - ((await at(2 * step)) - (await at(-2 * step)))) / (12 * step);
           const error = Math.abs(measured - grads[name]!.data[i]!) / (1 + Math.abs(measured));
           expect({ name, i, small: error < 1e-3 }).toEqual({ name, i, small: true });
         }
@@ -288,11 +291,11 @@ describe('networks', () => {
   describe('the relation walker that reads words', () => {
     test('gives probabilities: a walk is drawn as its length and its relations are', async () => {
       const network = await networkOf();
-      const scores = network.scores([request(3), request(3, 1), request(3, 1, 4)]).map(Math.exp);
+      const scores = (await network.scores([request(3), request(3, 1), request(3, 1, 4)])).map(Math.exp);
       for (const i of [0, 1, 2]) expect(rowOf(scores, i).reduce((sum, p) => sum + p)).toBeCloseTo(1, 5);
       expect(scores[stop]).toBe(0);
       const ends = [scores[size + stop]!, (1 - scores[size + stop]!) * scores[2 * size + stop]!];
-      const other = network.scores([request(3, 0), request(3, 5, 2)]).map(Math.exp);
+      const other = (await network.scores([request(3, 0), request(3, 5, 2)])).map(Math.exp);
       // How long a walk is does not depend on where it went, and neither does a relation on those before.
       expect(other[stop]).toBeCloseTo(ends[0]!, 6);
       expect((1 - ends[0]!) * other[size + stop]!).toBeCloseTo(ends[1]!, 6);
@@ -301,29 +304,29 @@ describe('networks', () => {
 
     test('drops the same numbers of a text in rollouts and updates, in any batch', async () => {
       const network = await networkOf();
-      const whole = network.scores(requests);
+      const whole = await network.scores(requests);
       const actor = relationActor(network);
       actor.drop!(Rng.named(1, 'test'));
-      const walked = network.scores(requests);
+      const walked = await network.scores(requests);
       expect(walked).not.toEqual(whole);
-      expect(network.recorded(requests).values).toEqual(walked);
-      expect([...network.recorded([requests[3]!]).values]).toEqual(rowOf(walked, 3));
+      expect(await network.recorded(requests).read()).toEqual(walked);
+      expect([...(await network.recorded([requests[3]!]).read())]).toEqual(rowOf(walked, 3));
       actor.drop!(Rng.named(2, 'test'));
-      expect(network.scores(requests)).not.toEqual(walked);
+      expect(await network.scores(requests)).not.toEqual(walked);
       actor.drop!(undefined);
-      expect(network.scores(requests)).toEqual(whole);
+      expect(await network.scores(requests)).toEqual(whole);
     });
 
     test('says the same as an actor, as a reader and alone, and forgets what other weights said', async () => {
       const network = await networkOf();
-      const scores = network.scores(requests);
+      const scores = await network.scores(requests);
       const behind = await relationReader(network).of(tasks[3]!);
-      expect([...behind([0, 1])]).toEqual(rowOf(scores, 4));
+      expect([...(await behind([0, 1]))]).toEqual(rowOf(scores, 4));
       const { logProbs } = await actionLogProbs(relationActor(network), [requests[4]!]);
       logProbs.forEach((logProb, action) => expect(logProb).toBeCloseTo(scores[4 * size + action]!, 5));
       network.parameters.import(await (await networkOf(4)).parameters.export());
-      expect(network.scores(requests)).not.toEqual(scores);
-      expect(network.scores(requests)).toEqual((await networkOf(4)).scores(requests));
+      expect(await network.scores(requests)).not.toEqual(scores);
+      expect(await network.scores(requests)).toEqual(await (await networkOf(4)).scores(requests));
     });
   });
 });

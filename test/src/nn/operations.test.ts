@@ -1,5 +1,6 @@
 /** One table of all operations of the tape: gradients are those that differences measure, on every executor, and numbers are those of SIMD kernels. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readBothWays } from '../../../src/nn/bidirectional.js';
 import { normalValues } from '../../../src/nn/parameters.js';
 import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { Tape } from '../../../src/nn/tape.js';
@@ -73,6 +74,39 @@ const cases: Record<string, Case> = {
   'relu, away from its corner': { shapes: { x }, build: (tape, at) => [tape.relu(at('x'))], far: true },
   sigmoid: { shapes: { x }, build: (tape, at) => [tape.sigmoid(at('x'))] },
   exp: { shapes: { x }, build: (tape, at) => [tape.exp(at('x'))] },
+  attend: {
+    shapes: { x, query: [2, 4] },
+    build: (tape, at) => [tape.attend(at('query'), at('x'), int(0, 4, 6))],
+  },
+  'attend over frozen rows': {
+    shapes: { query: [2, 5] },
+    build: (tape, at) => [tape.attend(at('query'), frozen(tape, 6, 5), int(0, 5, 6))],
+  },
+  // Of one vector of the processor with lanes to spare, and of one and a part of another.
+  gruCell: {
+    shapes: { given: [2, 9], own: [2, 9], past: [2, 3] },
+    build: (tape, at) => [tape.gruCell(at('given'), at('own'), at('past'))],
+  },
+  'gruCell of a frozen past': {
+    shapes: { given: [2, 18] },
+    build: (tape, at) => [tape.gruCell(at('given'), frozen(tape, 2, 18), frozen(tape, 2, 6))],
+  },
+  'a GRU both ways over sequences of different lengths': {
+    shapes: Object.fromEntries([
+      ['x', [8, 4]],
+      ...['gru.forward', 'gru.backward'].flatMap((way) => [
+        [`${way}.input`, [4, 9]],
+        [`${way}.recurrent`, [3, 9]],
+        [`${way}.bias`, [1, 9]],
+      ]),
+    ]) as Shapes,
+    build(tape, at) {
+      const layer = { cell: 'gru', name: 'gru', dim: 3 } as const;
+      const sequences = { rows: int(0, 1, 2, 3, 4, 5, 6, 7), offsets: int(0, 1, 5, 8) };
+      const { states, ends } = readBothWays(tape, layer, at('x'), sequences);
+      return [states, ends];
+    },
+  },
   add: { shapes: { x, y }, build: (tape, at) => [tape.add(tape.add(at('x'), at('y'), -0.7), at('y'))] },
   'add to itself': { shapes: { x }, build: (tape, at) => [tape.add(at('x'), at('x'), 0.3)] },
   'add of frozen numbers': {

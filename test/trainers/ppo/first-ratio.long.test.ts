@@ -9,6 +9,7 @@ import { walkerSettings } from '../../../agents/walker/settings.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
+import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
@@ -64,7 +65,13 @@ test.each([
 async function wordNetwork() {
   const settings = relationWalkerSettings.parse({ reads: 'words', wordDim: 6, wordWidth: 5, dropout: 0.3 });
   const facts = wordFacts(settings, hashedEncoder(12));
-  return new WordNetwork(facts, { numRelations: graph.numRelations, horizon: 3 }, await wordBasis(facts, samples), 1);
+  return new WordNetwork(
+    new SimdExecutor(),
+    facts,
+    { numRelations: graph.numRelations, horizon: 3 },
+    await wordBasis(facts, samples),
+    1,
+  );
 }
 
 const heads = walkerSettings.shape.head.unwrap().options;

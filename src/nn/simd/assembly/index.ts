@@ -44,4 +44,4 @@ export {
   zeroRows,
 } from './messages.ts';
 export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows } from './rows.ts';
-export { addBlock, addProducts, attend, attendGrad, copyBlock, gruGrad, gruStep } from './sequences.ts';
+export { addBlock, addProducts, copyBlock, gruCell, gruCellGrad } from './sequences.ts';

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Starts } from '../../../../agents/walker/heads/network.js';
 import {
   type SaidWords,
-  type Sequences,
   WordReader,
   readVocabulary,
   vocabularyOf,
@@ -15,6 +14,7 @@ import {
 import { sequenceReader, wordEncoder } from '../../../../agents/walker/words/word-encoder.js';
 import type { WalkSample } from '../../../../datasets/walk-sample.js';
 import { Rng } from '../../../../src/run/seeds.js';
+import type { Sequences } from '../../../../src/nn/bidirectional.js';
 import type { Executor } from '../../../../src/nn/executor.js';
 import { Parameters } from '../../../../src/nn/parameters.js';
 import { SimdExecutor } from '../../../../src/nn/simd/executor.js';
