@@ -98,7 +98,7 @@ export interface OpenQuestionWalker extends OpenTrainedRun {
   graph?: Graph;
   /** Walks followed at once; default the run's own. */
   beamWidth?: number;
-  /** What computes a relation walker; default `simd`. */
+  /** Executor of a relation walker; default `simd`. */
   backend?: ExecutorName | 'auto' | undefined;
 }
 

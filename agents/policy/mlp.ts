@@ -8,10 +8,10 @@ import { maskOf, type PolicyShape, type VectorObservation, vectorsOf } from './s
 type VectorActor = Actor<VectorObservation, VectorObservation>;
 type VectorCritic = ValueNetwork<VectorObservation>;
 
-/** Where networks are computed, and their first weights. */
+/** Executor of networks, and the seed of their weights. */
 export interface Start {
   executor?: Executor | undefined;
-  /** Of the weights; without it zeros, for weights that are loaded. */
+  /** Seed of the weights; without it zeros, for weights that are loaded. */
   seed?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Where the numbers of SIMD kernels lie. */
+/** Arrays for SIMD kernels. */
 import type { Run, Scope } from '../executor.js';
 import { Arena } from './arena.js';
 import { openKernels } from './kernels.js';
