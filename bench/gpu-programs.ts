@@ -6,7 +6,7 @@ export const sizes = ['small', 'middle', 'large'] as const;
 type Size = (typeof sizes)[number];
 
 /** Measured task. */
-export const tasks = ['update', 'training', 'encoding', 'crossing'] as const;
+export const tasks = ['update', 'training', 'llm-ark', 'encoding', 'crossing'] as const;
 type Task = (typeof tasks)[number];
 
 /** Columns of the tables: what computes, the card's before the processor's. */
@@ -84,6 +84,10 @@ export const gpuPrograms: readonly GpuProgram[] = [
       return { task: 'training', size, computer, command: row('ppo-end-to-end', args) };
     }),
   ),
+  ...(['webgpu', 'tensorflow-gpu', 'simd'] as const).map((computer): GpuProgram => {
+    const command = row('llm-ark', `--backend ${computer} --updates 2 --samples 128`);
+    return { task: 'llm-ark', computer, command };
+  }),
   ...entriesOf(llamas).map(([computer, [device, lanes]]): GpuProgram => {
     const command = row('encode', `{model} --device ${device} --lanes ${lanes} --seconds {long}`);
     return { task: 'encoding', computer, command };

@@ -17,6 +17,7 @@ interface Cell {
 const titles = {
   'ppo-update': 'PPO update',
   'ppo-end-to-end': 'PPO, walks and updates, UMLS',
+  'llm-ark': 'LLM-ARK, walks of two steps and updates',
   'llm-prompt': 'prompt',
   'llm-prefix-tail': 'after a kept prompt',
   'llm-embed': 'vectors of whole texts',
@@ -56,9 +57,10 @@ export function gpuTables(results: readonly GpuResult[]): string {
 
 /** Size and its numbers, after the title. */
 function of(size: string | undefined, settings: unknown): string {
-  const { state, hidden, batch, tokens, prefix } = settings as Record<string, number | number[]>;
+  const { state, hidden, batch, samples, tokens, prefix } = settings as Record<string, number | number[]>;
   if (tokens !== undefined)
     return `, ${String(tokens)} tokens${prefix === undefined ? '' : ` after ${String(prefix)}`}`;
+  if (samples !== undefined) return ` (${String(state)} → ${String(hidden)}, ${String(samples)} samples an update)`;
   const units = Array.isArray(hidden)
     ? hidden.join(' × ')
     : `${String(state)} → ${String(hidden)}, minibatch ${String(batch)}`;

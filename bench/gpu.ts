@@ -1,9 +1,9 @@
 /**
  * `npm run bench:gpu`: everything that a graphics card could compute, compared with the processor of the same machine, in one run with one
- * table at the end: PPO's update and whole rounds of PPO at three sizes of network, texts through a language model, and the size of
+ * table at the end: PPO's update and whole rounds of PPO at three sizes of network, LLM-ARK's, texts through a language model, and the size of
  * product from which on the card is ahead, which is what `--backend auto` goes by.
  *
- *     npm run bench:gpu -- [--data DIR] [--model GGUF] [--python PY] [--only update,training,encoding,crossing]
+ *     npm run bench:gpu -- [--data DIR] [--model GGUF] [--python PY] [--only update,training,llm-ark,encoding,crossing]
  *       [--sizes small,middle,large] [--computers webgpu,simd] [--widths 64,256] [--batches 64,1024] [--seconds 2] [--most 120]
  *       [--out bench-gpu]
  *

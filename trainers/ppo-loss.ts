@@ -7,7 +7,6 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { exponentials, segmentLogSoftmax } from '../src/nn/categorical.js';
 import { finiteLoss } from '../src/nn/diverged.js';
 import type { ObjectiveWeights } from '../src/nn/executor.js';
-import type { PpoSettings } from './ppo-settings.js';
 
 /** Transitions column by column, all of one length; several may share a state. */
 export interface Transitions {
@@ -37,9 +36,6 @@ export interface ObjectiveInput {
   referenceLogProbs?: Float32Array | undefined;
   transitions: Transitions;
 }
-
-/** Settings of PPO's loss. */
-export type ObjectiveSettings = ObjectiveWeights & Pick<PpoSettings, 'feasibilityCoef'>;
 
 /** Means over transitions, in float64. */
 interface PpoLosses {
@@ -89,7 +85,7 @@ export interface ObjectiveResult {
  * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing reference policy; `Diverged` for
  * logits or a loss that are not finite
  */
-export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings): ObjectiveResult {
+export function ppoObjective(input: ObjectiveInput, settings: ObjectiveWeights): ObjectiveResult {
   const { logits, offsets, masked, transitions } = input;
   const count = transitions.state.length;
   if (count === 0) throw new WorkbenchError('failure', 'expected transitions, got none, at ppoObjective');
@@ -115,7 +111,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
 /** Terms of the objective with their weighted sum. */
 export function withLoss(
   terms: Omit<PpoLosses, 'loss'>,
-  { valueCoef, entropyCoef, klCoef, feasibilityCoef }: ObjectiveSettings,
+  { valueCoef, entropyCoef, klCoef, feasibilityCoef }: ObjectiveWeights,
 ): PpoLosses {
   const { policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss } = terms;
   const loss =
@@ -141,7 +137,7 @@ function surrogate(
   logProbs: Float32Array,
   offsets: Int32Array,
   { state, action, oldLogProb, advantage }: Transitions,
-  { algorithm, clipRange, dualClip }: ObjectiveSettings,
+  { algorithm, clipRange, dualClip }: ObjectiveWeights,
   dLogits: Float64Array,
 ) {
   const count = state.length;
@@ -195,7 +191,7 @@ function listTerms(
   { offsets, referenceLogProbs: reference }: ObjectiveInput,
   weights: Float64Array,
   pulls: Float64Array,
-  { entropyCoef, klCoef }: ObjectiveSettings,
+  { entropyCoef, klCoef }: ObjectiveWeights,
   dLogits: Float64Array,
 ) {
   if (!reference && klCoef > 0)
@@ -233,7 +229,7 @@ function listTerms(
 function criticLoss(
   values: Float32Array,
   { state, returns, oldValue }: Transitions,
-  { clipRangeValue, valueCoef }: ObjectiveSettings,
+  { clipRangeValue, valueCoef }: ObjectiveWeights,
   dValues: Float64Array,
 ): number {
   const count = state.length;

@@ -88,6 +88,7 @@ export class QueuedSteps<Observation, Request> {
       ...{ states: states.length, logits: scored.values, dLogits: scored.grads!, share, figures },
       ...{ values: valued?.values, dValues: valued?.grads, settings: this.settings },
       ...{ offsets: scope.rows(offsets), legal: masked && scope.rows(masked.legal) },
+      scored: masked && scope.rows(masked.scoredOffsets),
       reference: reference && scope.copy(gatherSegments(reference, states)),
       ...{ firsts: scope.rows(firsts), action: scope.rows(action), oldLogProb: scope.copy(oldLogProb) },
       ...{ advantage: scope.copy(advantage), returns: scope.copy(returns), oldValue: scope.copy(oldValue) },
@@ -150,7 +151,7 @@ function byState({ state, action, oldLogProb, advantage, returns, oldValue }: Tr
 }
 
 /** Sums over states in the order of `objectiveFigures`. */
-type Figures = [number, number, number, number, number, number, number, number, number];
+type Figures = [number, number, number, number, number, number, number, number, number, number];
 
 /** Result of a part from the shares of its states. @param figures float32 [states, figures of each] */
 function partResult(figures: Float32Array, settings: PpoSettings): PartResult {
@@ -159,10 +160,12 @@ function partResult(figures: Float32Array, settings: PpoSettings): PartResult {
   let maxRatioDeviation = 0;
   for (let i = 0; i < figures.length; i++) sums[i % each]! += figures[i]!;
   for (let i = each - 1; i < figures.length; i += each) maxRatioDeviation = Math.max(maxRatioDeviation, figures[i]!);
-  const [policyLoss, valueLoss, entropy, anchorKl, approxKl, clipFraction, normalized, choices] = [...sums] as Figures;
+  const [policyLoss, valueLoss, entropy, anchorKl, approxKl, clipFraction, normalized, choices, feasibilityLoss] = [
+    ...sums,
+  ] as Figures;
   const normalizedEntropy = choices > 0 ? normalized / choices : 0;
   return {
-    losses: withLoss({ policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: 0 }, settings),
+    losses: withLoss({ policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss }, settings),
     diagnostics: { approxKl, clipFraction, normalizedEntropy, maxRatioDeviation },
   };
 }

@@ -1,7 +1,8 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
 import { type ActionLogProbs, type Actor, runsOf, type ValueNetwork } from '../agents/actor.js';
 import type { AdamW, RecordPart } from '../src/nn/adamw.js';
-import { type ObjectiveResult, type ObjectiveSettings, ppoObjective } from './ppo-loss.js';
+import type { ObjectiveWeights } from '../src/nn/executor.js';
+import { type ObjectiveResult, ppoObjective } from './ppo-loss.js';
 import { joined } from '../src/nn/categorical.js';
 import { type Minibatch, pickTransitions, type Rollout } from './rollout.js';
 import type { PpoSettings } from './ppo-settings.js';
@@ -36,7 +37,7 @@ export interface StepBatch<Request> {
 export async function ppoStep<Observation, Request>(
   learner: Learner<Observation, Request>,
   batch: StepBatch<Request>,
-  settings: ObjectiveSettings,
+  settings: ObjectiveWeights,
   learningRate: number,
 ): Promise<StepResult> {
   const { actor, optimizer, critic } = learner;
@@ -88,7 +89,7 @@ function prepared<Observation, Request>(
   const values = critic?.network.values(requests);
   const { offsets, masked, logits } = actor.score(requests);
   const referenceLogProbs = reference && gatherSegments(reference, states);
-  const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveSettings) =>
+  const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveWeights) =>
     ppoObjective({ logits: scores, offsets, transitions, masked, values: estimates, referenceLogProbs }, settings);
   return { values, logits, objective };
 }

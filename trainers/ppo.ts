@@ -124,13 +124,12 @@ function* minibatchesOf(round: Rollout<unknown>, shuffle: Rng, settings: PpoSett
 interface Trained {
   actor: Pick<Actor<never, never>, 'parameters'>;
   critic?: { network: Pick<Actor<never, never>, 'parameters'> } | undefined;
-  settings: PpoSettings;
 }
 
 /** True where steps need nothing of the host between them. */
-function queues({ actor, critic, settings }: Trained): boolean {
+function queues({ actor, critic }: Trained): boolean {
   const networks = [actor.parameters, ...(critic ? [critic.network.parameters] : [])];
-  return settings.feasibilityCoef === 0 && networks.every(({ executor }) => executor.queue);
+  return networks.every(({ executor }) => executor.queue);
 }
 
 /** The same on a device: an epoch is one submit, a round one read; with a `targetKl` each epoch is read. */

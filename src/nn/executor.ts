@@ -217,6 +217,8 @@ export interface QueuedObjective<N extends Numbers, R extends Rows> {
   offsets: R;
   /** Place of each action among the logits; absent where they are in order. */
   legal?: R | undefined;
+  /** [states + 1]: scores of each state, illegal actions included; absent where there are none. */
+  scored?: R | undefined;
   /** [states], with a critic. */
   values?: N | undefined;
   dValues?: N | undefined;
@@ -245,6 +247,7 @@ export interface ObjectiveWeights {
   entropyCoef: number;
   valueCoef: number;
   klCoef: number;
+  feasibilityCoef: number;
 }
 
 /** Shares of a state in the means of a minibatch; the last is a maximum. */
@@ -257,6 +260,7 @@ export const objectiveFigures = [
   'clipFraction',
   'normalizedEntropy',
   'choices',
+  'feasibilityLoss',
   'maxRatioDeviation',
 ] as const;
 

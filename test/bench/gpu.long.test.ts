@@ -87,7 +87,7 @@ describe('npm run bench:gpu', () => {
   });
 
   test.each([
-    [['--only', 'encode'], 'expected --only with some of update, training, encoding, crossing, got encode'],
+    [['--only', 'encode'], 'expected --only with some of update, training, llm-ark, encoding, crossing, got encode'],
     [['--seconds', 'two'], 'expected --seconds with numbers above 0, got two'],
   ])('refuses %j before it measures', (args, message) => {
     const { status, stdout, stderr } = bench(...args);

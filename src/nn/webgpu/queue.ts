@@ -87,9 +87,10 @@ export class DeviceQueue implements Queue<Span, Index> {
   }
 
   ppoObjective(input: QueuedObjective<Span, Index>): void {
-    const { states, logits, dLogits, offsets, legal, values, dValues, reference, figures, share } = input;
+    const { states, logits, dLogits, offsets, legal, scored, values, dValues, reference, figures, share } = input;
     const { firsts, action, oldLogProb, advantage, returns, oldValue, settings } = input;
-    const { algorithm, clipRange, dualClip, entropyCoef, klCoef, valueCoef, clipRangeValue } = settings;
+    const { algorithm, clipRange, dualClip, entropyCoef, klCoef, valueCoef, clipRangeValue, feasibilityCoef } =
+      settings;
     const placed = (span: Span | undefined) => (span ? span.at + 1 : 0);
     const pulls = figures.room!.take(action.length);
     this.device.queue(
@@ -97,6 +98,7 @@ export class DeviceQueue implements Queue<Span, Index> {
       ...([placed(values), dValues?.at ?? 0, placed(reference), firsts.at, action.at, oldLogProb.at] as const),
       ...([advantage.at, returns.at, oldValue.at, pulls.at, figures.at, action.length, share, clipRange] as const),
       ...[dualClip ?? 0, Number(algorithm === 'reinforce'), entropyCoef, klCoef, valueCoef, clipRangeValue ?? 0],
+      ...[placed(scored), feasibilityCoef],
     );
   }
 }

@@ -44,15 +44,25 @@ export const trainingKernels = {
     },
   ),
   /**
-   * PPO's loss of one state a group: log-softmax of its actions, clipped surrogate, value loss, entropy and KL, and their gradients.
+   * PPO's loss of one state a group: log-softmax of its actions, clipped surrogate, value loss, entropy, KL and, where others than legal
+   * actions are `scored`, feasibility loss, and their gradients.
    * @source as `ppoObjective` of the trainers
    */
   ppoObjective: groups(
-    'logits dLogits offsets legal values dValues reference firsts action oldLogProb advantage returns oldValue pulls figures visits:f share:f clip:f dual:f reinforce entropyCoef:f klCoef:f valueCoef:f valueClip:f',
+    'logits dLogits offsets legal values dValues reference firsts action oldLogProb advantage returns oldValue pulls figures visits:f share:f clip:f dual:f reinforce entropyCoef:f klCoef:f valueCoef:f valueClip:f scored feasibilityCoef:f',
     `${segment}
   let first = u32(n[firsts + g]); let last = u32(n[firsts + g + 1u]);
   ${logSum(`f[logits + ${place('e')}]`)}
   let weight = f32(last - first) / visits;
+  let spread = select(0.0, feasibilityCoef * weight, scored > 0u);
+  var infeasible = 0.0;
+  if (scored > 0u) {
+    let begin = u32(n[scored - 1u + g]); let end = u32(n[scored + g]);
+    let legalSum = logSum;
+    ${logSum('f[logits + e]')}
+    infeasible = weight * (logSum - legalSum);
+    for (var e = begin + l; e < end; e += 64u) { f[dLogits + e] += share * spread * exp(f[logits + e] - logSum); }
+  }
   var own = 0.0; var apart = 0.0;
   for (var e = begin + l; e < end; e += 64u) {
     let q = f[logits + ${place('e')}] - logSum;
@@ -63,7 +73,8 @@ export const trainingKernels = {
   let kl = total(l, apart);
   var pull = 0.0;
   if (l == 0u) {
-    var figure: array<f32, 9>;
+    var figure: array<f32, 10>;
+    figure[8] = infeasible;
     var gradOfValue = 0.0;
     for (var t = first; t < last; t++) {
       let logProb = f[logits + ${place('(begin + u32(n[action + t]))')}] - logSum;
@@ -85,7 +96,7 @@ export const trainingKernels = {
       pull += own;
       figure[4] += (ratio - 1.0 - logRatio) / visits;
       if (abs(ratio - 1.0) > clip) { figure[5] += 1.0 / visits; }
-      figure[8] = max(figure[8], abs(ratio - 1.0));
+      figure[9] = max(figure[9], abs(ratio - 1.0));
       if (values > 0u) {
         let value = f[values - 1u + g];
         let error = value - f[returns + t];
@@ -104,13 +115,15 @@ export const trainingKernels = {
     figure[2] = weight * entropy;
     figure[3] = weight * kl;
     if (end - begin > 1u) { figure[6] = weight * entropy / log(f32(end - begin)); figure[7] = weight; }
-    for (var i = 0u; i < 9u; i++) { f[figures + g * 9u + i] = figure[i]; }
+    for (var i = 0u; i < 10u; i++) { f[figures + g * 10u + i] = figure[i]; }
   }
   pull = total(l, pull);
+  storageBarrier();
+  workgroupBarrier();
   for (var e = begin + l; e < end; e += 64u) {
     let at = ${place('e')};
     let q = f[logits + at] - logSum;
-    var grad = exp(q) * (pull + entropyCoef * weight * (q + entropy));
+    var grad = exp(q) * (pull - spread + entropyCoef * weight * (q + entropy));
     if (reference > 0u) { grad += klCoef * weight * exp(q) * (q - f[reference - 1u + e] - kl); }
     f[dLogits + at] += share * grad;
   }

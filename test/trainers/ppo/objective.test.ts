@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
 import { segmentLogSoftmax } from '../../../src/nn/categorical.js';
-import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../../../trainers/ppo-loss.js';
+import type { ObjectiveWeights } from '../../../src/nn/executor.js';
+import { ppoObjective, type ObjectiveInput } from '../../../trainers/ppo-loss.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { microbatches } from '../../../trainers/ppo-step.js';
 import { entropyCoefAt } from '../../../trainers/ppo.js';
 
-const off: ObjectiveSettings = {
+const off: ObjectiveWeights = {
   algorithm: 'ppo',
   dualClip: null,
   clipRange: 0.2,
@@ -16,7 +17,7 @@ const off: ObjectiveSettings = {
   klCoef: 0,
   feasibilityCoef: 0,
 };
-const everything: ObjectiveSettings = {
+const everything: ObjectiveWeights = {
   ...off,
   clipRangeValue: 0.3,
   entropyCoef: 0.7,
