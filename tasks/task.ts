@@ -8,7 +8,7 @@ import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { ImportTableOptions } from '../trainers/embeddings/import-table.js';
-import type { TaskTrainer } from '../trainers/session.js';
+import type { TaskTrainer } from '../trainers/task-trainer.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';

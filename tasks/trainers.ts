@@ -8,13 +8,13 @@ export type { PolicyShape, VectorObservation, VectorObservationEnv } from '../ag
 export { calibratedProbability, type TripleProbability } from '../src/embedding/calibrated-probability.js';
 export type { LinkScorer } from '../src/embedding/scorers.js';
 export { bilinearSettings, type BilinearSettings } from '../trainers/bilinear/settings.js';
-export { clone, type CloneCourse, type CloneEpoch, type CloneOptions, type CloneStep } from '../trainers/clone.js';
+export { type CloneOptions, type CloneStep, CloneTrainer } from '../trainers/clone.js';
 export { cloneSettings, type CloneSettings } from '../trainers/clone-settings.js';
 export type { EpochReport } from '../trainers/embeddings/epochs.js';
 export { openLinkScorer, type OpenedScorer, type ScoredData } from '../trainers/embeddings/link-scorers.js';
 export { forkSettings, type ForkSource } from '../trainers/fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from '../trainers/greedy-walks.js';
-export { ppo, type PpoOptions, type PpoUpdate } from '../trainers/ppo.js';
+export { type PpoOptions, PpoTrainer, type PpoUpdate } from '../trainers/ppo.js';
 export type { Learner } from '../trainers/ppo-step.js';
 export { ppoSettings, type PpoSettings } from '../trainers/ppo-settings.js';
 export { type Collect, type Rollout, wholeWalks } from '../trainers/rollout.js';

@@ -4,7 +4,7 @@ import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { envIds } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { TaskTrainer } from './session.js';
+import type { TaskTrainer } from './task-trainer.js';
 import type { TrainSettings } from './train-settings.js';
 
 /** A problem, or false where its condition does not hold. */

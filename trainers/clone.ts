@@ -11,49 +11,28 @@ import {
   type TaskRequest,
 } from '../agents/actor.js';
 import { Rng } from '../src/run/seeds.js';
-import { throwIfStopped, eventLoopYielder } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/nn/categorical.js';
 import { Diverged, finiteLoss, firstNotFinite } from '../src/nn/diverged.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import type { CloneSettings } from './clone-settings.js';
 import type { Gold, ShownWalks } from './demonstrations.js';
+import type { TrainingPhase } from './phase.js';
 import { scatter } from './ppo-loss.js';
+import type { TrainState } from './session.js';
 
-/** Resume state and callbacks. */
-export interface CloneCourse {
-  settings: CloneSettings;
-  seed: number;
-  /** Updates already done by the resumed run. Default 0. */
-  startStep?: number;
-  /**
-   * Epochs already reported to `onEpoch`; default all that `startStep` completes. One fewer if a run was stopped during
-   * `onEpoch`.
-   */
-  epochsDone?: number;
-  /** Asked after every update; true ends training as after an epoch. */
-  isEnough?: (() => boolean) | undefined;
-  /** Called with the number of updates before the first. */
-  onStart?: (numSteps: number) => void;
-  /** Called after every update; `step` counts from 1. Returning true ends training. */
-  onStep?: (step: CloneStep) => boolean | void;
-  /** Called after every epoch, to evaluate and save. */
-  onEpoch?: (epoch: CloneEpoch) => Promise<void> | void;
-  signal?: AbortSignal | undefined;
-}
-
-/** Networks, demonstrations, resume state and callbacks. */
-export interface CloneOptions<Request> extends CloneCourse {
+/** Networks and demonstrations. */
+export interface CloneOptions<Request> {
   actor: StateScorer<Request> & Pick<Actor<never, Request>, 'weightsChanged'>;
   optimizer: AdamW;
   train: ShownWalks<Request>;
   /** Demonstrations for the loss after an epoch; may be empty. */
   valid: ShownWalks<Request>;
+  settings: CloneSettings;
+  seed: number;
 }
 
 /** Figures of one gradient step. */
 export interface CloneStep {
-  step: number;
-  numSteps: number;
   /**
    * Mean loss per walk of the batch, walks weighted: its negative log-likelihood, candidates sampled; with
    * `clone.loss=nodes` that of the entities it visits; with `hinge` the sum of its margins.
@@ -63,55 +42,82 @@ export interface CloneStep {
   learningRate: number;
 }
 
-/** Figures at the end of an epoch. */
-export interface CloneEpoch {
-  /** From 1. */
-  epoch: number;
-  step: number;
-  /** Mean negative log-likelihood of valid's walks over all legal actions. */
-  validLoss: number;
+/**
+ * Clones demonstrations step by step. Every random choice is named by its epoch and step, so a resumed run needs only the weights, the
+ * optimizer and the step.
+ */
+export class CloneTrainer<Request extends TaskRequest> {
+  readonly stepsPerEpoch: number;
+  readonly steps: number;
+  #shuffled: { epoch: number; order: Int32Array } | undefined;
+
+  constructor(readonly options: CloneOptions<Request>) {
+    const { train, settings } = options;
+    this.stepsPerEpoch = Math.ceil(train.count / settings.batchSize);
+    this.steps = this.stepsPerEpoch * settings.epochs;
+  }
+
+  async prepare(): Promise<void> {
+    const { actor, train, valid } = this.options;
+    if (!actor.prepare) return;
+    for (const walks of [train, valid]) await actor.prepare(walks.states(placesOf(0, walks.count)).requests);
+  }
+
+  /** One update. @param at from 0 @throws Diverged before one whose numbers are not finite */
+  async step(at: number): Promise<CloneStep> {
+    const { train, settings, seed } = this.options;
+    const epoch = Math.floor(at / this.stepsPerEpoch);
+    if (this.#shuffled?.epoch !== epoch) {
+      this.#shuffled = { epoch, order: Rng.named(seed, 'clone/shuffle', epoch).shuffle(placesOf(0, train.count)) };
+    }
+    const begin = (at % this.stepsPerEpoch) * settings.batchSize;
+    const chosen = this.#shuffled.order.subarray(begin, begin + settings.batchSize);
+    const learningRate = learningRateAt(at, this.steps, settings);
+    return { ...(await update(this.options, chosen, at, learningRate)), learningRate };
+  }
+
+  /** Mean negative log-likelihood of valid's walks over all legal actions, in nats per walk. */
+  validLoss(): Promise<number> {
+    return meanLoss(this.options.actor, this.options.valid);
+  }
 }
 
 /**
- * Trains until the last epoch. Every random choice is named by its epoch and step, so a resumed run needs only the
- * weights, the optimizer and the step.
- * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` before an update
- * whose numbers are not finite
+ * Cloning as a phase of a run, evaluated and saved after every epoch.
+ * @param lossName name of the loss on valid. `cloneMetric` chooses the clone by it; under another name the figures of `evaluate` choose, as
+ *   when the demonstration is one of many equally good walks. Absent if valid has no demonstrations.
  */
-export async function clone<Request extends TaskRequest>(options: CloneOptions<Request>): Promise<void> {
-  const { settings, seed, startStep = 0, onStep, onEpoch, signal, actor, train, valid } = options;
-  if (actor.prepare) {
-    for (const walks of [train, valid]) await actor.prepare(walks.states(placesOf(0, walks.count)).requests);
-  }
-  const stepsPerEpoch = Math.ceil(train.count / settings.batchSize);
-  const numSteps = stepsPerEpoch * settings.epochs;
-  const endEpoch = async (epoch: number) => {
-    const validLoss = await meanLoss(actor, valid);
-    await onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
+export function clonePhase<Request extends TaskRequest>(
+  options: CloneOptions<Request> & { actor: TrainState['actor'] },
+  { lossName, ...shared }: Pick<TrainingPhase, 'start' | 'evaluate' | 'close'> & { lossName?: string },
+): TrainingPhase {
+  const trainer = new CloneTrainer(options);
+  const { steps, stepsPerEpoch } = trainer;
+  let validLoss: number | undefined;
+  return {
+    ...shared,
+    ...{ name: 'clone', unit: 'updates', steps, trainState: options },
+    remedy: 'Lower clone.learningRate or clone.maxGradNorm.',
+    prepare: () => trainer.prepare(),
+    async step(at) {
+      const { loss, gradNorm, learningRate } = await trainer.step(at);
+      const known = validLoss === undefined ? '' : ` · valid loss ${validLoss.toFixed(3)}`;
+      const metrics = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
+      return { metrics, text: `loss ${loss.toFixed(3)}${known}` };
+    },
+    logsAt: (step) => step % logEvery === 0,
+    evaluatesAt: (step) => step % stepsPerEpoch === 0,
+    epochAt: (step) => Math.floor(step / stepsPerEpoch),
+    async evaluate() {
+      if (lossName === undefined) return shared.evaluate();
+      validLoss = await trainer.validLoss();
+      return { [lossName]: validLoss, ...(await shared.evaluate()) };
+    },
   };
-  const trained = Math.floor(startStep / stepsPerEpoch);
-  const epochsDone = options.epochsDone ?? trained;
-  if (trained > epochsDone) await endEpoch(epochsDone + 1);
-  let order = new Int32Array(0);
-  const turn = eventLoopYielder();
-  options.onStart?.(numSteps);
-  for (let step = startStep; step < numSteps; step++) {
-    throwIfStopped(signal);
-    const epoch = Math.floor(step / stepsPerEpoch);
-    const position = step % stepsPerEpoch;
-    if (order.length === 0 || position === 0) {
-      order = Rng.named(seed, 'clone/shuffle', epoch).shuffle(placesOf(0, train.count));
-    }
-    const chosen = order.subarray(position * settings.batchSize, (position + 1) * settings.batchSize);
-    const learningRate = learningRateAt(step, numSteps, settings);
-    const figures = await update(options, chosen, step, learningRate);
-    if (onStep?.({ step: step + 1, numSteps, ...figures, learningRate })) return;
-    const ends = options.isEnough?.() === true;
-    if (position === stepsPerEpoch - 1 || ends) await endEpoch(epoch + 1);
-    if (ends) return;
-    await turn();
-  }
 }
+
+/** Updates between two records of the metric log. */
+const logEvery = 10;
 
 /** Linear warm-up, then a cosine down to a share of the peak. */
 function learningRateAt(step: number, numSteps: number, settings: CloneSettings): number {

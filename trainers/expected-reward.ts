@@ -3,38 +3,44 @@
  * is the probability of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. Reference for PPO's
  * results.
  */
-import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs } from '../agents/actor.js';
 import type { StateRequest } from '../agents/walker/features/featurizer.js';
-import { throwIfStopped } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/nn/categorical.js';
 import { finiteLoss } from '../src/nn/diverged.js';
 import type { GoldWalk } from './demonstrations.js';
-import { learningRateAt, type PpoOptions } from './ppo.js';
+import { learningRateAt, type PpoOptions, type PpoUpdate } from './ppo.js';
 import { sampleOrder } from './rollout.js';
 
-/** Networks, demonstrations, resume state and callbacks. */
+/** Networks and demonstrations. */
 interface ExpectedRewardOptions extends Pick<
   PpoOptions<never, StateRequest>,
-  'actor' | 'optimizer' | 'referencePolicy' | 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
+  'actor' | 'optimizer' | 'referencePolicy' | 'settings' | 'seed'
 > {
   /** Gold walks of train. */
   walks: readonly GoldWalk[];
 }
 
 /** Maximises the mean probability of gold walks, with PPO's schedule and reference policy; one step per update. */
-export async function expectedReward(options: ExpectedRewardOptions): Promise<void> {
-  const { walks, settings, seed, startUpdate = 0 } = options;
-  const indices = Int32Array.from(walks.keys());
-  const samplesOf = sampleOrder(indices, settings.samplesPerUpdate, seed);
-  await options.actor.prepare?.(walks.flatMap(({ states }) => states));
-  for (let update = startUpdate; update < settings.updates; update++) {
-    throwIfStopped(options.signal);
-    const chosen = samplesOf(update).map((i) => walks[i]!);
-    const learningRate = learningRateAt(update, settings);
-    const metrics = { ...(await step(options, chosen, learningRate)), 'train/learning_rate': learningRate };
-    if (await options.onUpdate?.({ update: update + 1, steps: 0, metrics })) return;
-    await setImmediate();
+export class ExpectedRewardTrainer {
+  readonly #samplesOf: (update: number) => number[];
+
+  constructor(readonly options: ExpectedRewardOptions) {
+    const { walks, settings, seed } = options;
+    this.#samplesOf = sampleOrder(Int32Array.from(walks.keys()), settings.samplesPerUpdate, seed);
+  }
+
+  async prepare(): Promise<void> {
+    const { actor, walks } = this.options;
+    await actor.prepare?.(walks.flatMap(({ states }) => states));
+  }
+
+  /** One update. @param at from 0 */
+  async step(at: number): Promise<PpoUpdate> {
+    const { walks, settings } = this.options;
+    const chosen = this.#samplesOf(at).map((i) => walks[i]!);
+    const learningRate = learningRateAt(at, settings);
+    const metrics = { ...(await step(this.options, chosen, learningRate)), 'train/learning_rate': learningRate };
+    return { steps: 0, metrics };
   }
 }
 

@@ -9,7 +9,7 @@ import { readRunProvenance, unknownWeights, writeProvenance } from '../src/run/p
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
-import type { TaskTrainer } from './session.js';
+import type { TaskTrainer } from './task-trainer.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
 /** Source of a fork's initial weights. */

@@ -7,14 +7,14 @@
 import { actionLogProbs, type ActionLogProbs, type Actor } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
-import { eventLoopYielder, throwIfStopped } from '../src/run/stop.js';
+import { eventLoopYielder } from '../src/run/stop.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 import { QueuedSteps } from './ppo-queued.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
 import { actionDraw, type Collect, type Minibatch, type Rollout } from './rollout.js';
 
-/** Networks, experience, resume state and callbacks. */
+/** Networks and experience. */
 export interface PpoOptions<Observation, Request> extends Learner<Observation, Request> {
   /** Frozen clone as reference policy; needed if `klCoef` > 0. */
   referencePolicy?: Actor<Observation, Request> | undefined;
@@ -22,67 +22,58 @@ export interface PpoOptions<Observation, Request> extends Learner<Observation, R
   collect: Collect<Observation, Request>;
   settings: PpoSettings;
   seed: number;
-  /** Updates already done by the resumed run. Default 0. */
-  startUpdate?: number;
-  /** Moving average after those updates; needed with `baseline: moving-average`. Default 0. */
-  startAverage?: number;
-  /** Called after every update, to log, evaluate and save. Returning true ends training. */
-  onUpdate?: (update: PpoUpdate) => Promise<boolean | void> | boolean | void;
-  signal?: AbortSignal | undefined;
 }
 
 /** Figures of one round. */
 export interface PpoUpdate {
-  /** From 1. */
-  update: number;
   /** Environment steps of this update. */
   steps: number;
   /** By metric name: `rollout/reward`, `train/approx_kl` … */
   metrics: Record<string, number>;
-  /** Moving average of the returns, this round included; with `baseline: moving-average`. */
-  averageReturn?: number;
 }
 
 /**
- * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,
- * optimizers, the number of updates done, and the moving average of returns if that is the baseline.
- * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` at a step whose
- * numbers are not finite
+ * Makes updates one by one. Every random choice is named by its update, so a resumed run needs only weights, optimizers, the
+ * number of updates done, and the moving average of returns if that is the baseline.
  */
-export async function ppo<Observation, Request>(options: PpoOptions<Observation, Request>): Promise<void> {
-  const { actor, critic, referencePolicy, settings, seed, startUpdate = 0 } = options;
-  const { gamma, baselineDecay } = settings;
-  const collect = options.collect({ actor, critic: critic?.network, settings, seed });
-  let averageReturn = options.startAverage ?? 0;
-  // Lets progress lines and requests to stop through.
-  const turn = eventLoopYielder();
-  for (let update = startUpdate; update < settings.updates; update++) {
-    throwIfStopped(options.signal);
-    const rng = (what: string) => Rng.named(seed, `ppo/${what}`, update);
+export class PpoTrainer<Observation, Request> {
+  /** Moving average of returns, the baseline of `baseline: moving-average`. */
+  averageReturn = 0;
+  readonly #collect: ReturnType<Collect<Observation, Request>>;
+  /** Lets progress lines and requests to stop through. */
+  readonly #turn = eventLoopYielder();
+
+  constructor(readonly options: PpoOptions<Observation, Request>) {
+    const { actor, critic, settings, seed } = options;
+    this.#collect = options.collect({ actor, critic: critic?.network, settings, seed });
+  }
+
+  /** One update. @param at from 0 @throws Diverged at a step whose numbers are not finite */
+  async step(at: number): Promise<PpoUpdate> {
+    const { actor, critic, referencePolicy, settings, seed } = this.options;
+    const { gamma, baselineDecay } = settings;
+    const rng = (what: string) => Rng.named(seed, `ppo/${what}`, at);
     actor.drop?.(rng('network-dropout'));
     const draw = actionDraw(rng('walk'), { rate: settings.actionDropout, rng: rng('dropout') });
-    const experience = await collect(update, draw);
+    const experience = await this.#collect(at, draw);
     const { rollout } = experience;
-    const advantages = estimateAdvantages(rollout, experience.samples, settings, averageReturn);
+    const advantages = estimateAdvantages(rollout, experience.samples, settings, this.averageReturn);
     experience.setAdvantages(advantages);
     const reference =
       referencePolicy && settings.klCoef > 0 ? await actionLogProbs(referencePolicy, experience.states) : undefined;
-    const steps = await learn(options, experience, reference, update, rng('shuffle'), turn);
+    const steps = await learn(this.options, experience, reference, at, rng('shuffle'), this.#turn);
     actor.drop?.(undefined);
+    if (settings.baseline === 'moving-average') {
+      this.averageReturn = baselineDecay * this.averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
+    }
     const metrics = {
       ...experience.figures,
       ...meansOf(steps.map(({ figures }) => figures)),
       'train/first_ratio_deviation': steps[0]!.maxRatioDeviation,
-      'train/learning_rate': learningRateAt(update, settings),
+      'train/learning_rate': learningRateAt(at, settings),
       ...(critic && { 'train/explained_variance': explainedVariance(rollout.values, advantages.returns) }),
     };
-    const done: PpoUpdate = { update: update + 1, steps: rollout.rewards.length, metrics };
-    if (settings.baseline === 'moving-average') {
-      averageReturn = baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
-      done.averageReturn = averageReturn;
-    }
-    if (await options.onUpdate?.(done)) return;
-    await turn();
+    return { steps: rollout.rewards.length, metrics };
   }
 }
 

@@ -21,7 +21,6 @@ import type { Run } from '../src/run/run-folder.js';
 import { type EventFile, openEventFile } from '../src/run/tensorboard.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import type { Executor } from '../src/nn/executor.js';
-import type { NetworkSize } from '../src/nn/open-executor.js';
 import type { Parameters, StoredTensors } from '../src/nn/parameters.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
@@ -75,41 +74,6 @@ export function figuresOf(
   evaluate: () => Promise<Record<string, number>>,
 ): Promise<Record<string, number>> {
   return trial ? trial.evaluation(evaluate) : logs.aside(evaluate);
-}
-
-/** Data of a run, read and checked, and its training phases. */
-export interface TrainingRun {
-  /** True if texts are encoded; otherwise no encoder is opened and checkpoints belong to none. */
-  readsTexts: boolean;
-  hashes: Required<Pick<CheckpointHashes, 'dataset'>> & Pick<CheckpointHashes, 'graph' | 'slots'>;
-  /** Notices about the data for the user, one line each. */
-  notes: readonly string[];
-  /** Makes networks that may be refused, once the backend is open and before there is a folder. */
-  prepare?(executor: Executor): void;
-  /**
-   * Runs every phase.
-   * @param from checkpoint to resume from
-   */
-  run(session: Session, from: Checkpoint | undefined): Promise<void>;
-}
-
-/** Training interface of a task. */
-export interface TaskTrainer {
-  /** Id of an environment that is passed by a program instead of registered. */
-  readonly ownEnvId?: string;
-  /** Contradicting settings in a run of the task, one line each. */
-  problems(settings: TrainSettings): string[];
-  /**
-   * First layer over the texts at the largest batch: `auto` chooses the backend by it. @param textDim of the encoder's
-   * vectors
-   */
-  networkSize(settings: TrainSettings, textDim: number): NetworkSize;
-  /** Optional sections that it reads. */
-  readonly takes?: readonly ('teacher' | 'reader' | 'exactWalker')[];
-  /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. */
-  readonly forkPhase: 'clone' | 'ppo';
-  /** Reads and checks the data of a run. @throws WorkbenchError `data` for data that is missing or does not fit */
-  open(settings: TrainSettings): Promise<TrainingRun>;
 }
 
 /** AdamW state in checkpoints. */

@@ -24,7 +24,9 @@ import { openExecutor } from '../src/nn/open-executor.js';
 import { checkTrainSettings } from './check-settings.js';
 import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
 import { backendToGoOnWith, checkpointToResume, discardAfter, longerConfig } from './resume.js';
-import { type TaskTrainer, type OnUpdate, openRunLogs, type Session, type TrainingRun, type Trial } from './session.js';
+import { runPhase } from './phase.js';
+import { type OnUpdate, openRunLogs, type Session, type Trial } from './session.js';
+import type { TaskTrainer, TrainingRun } from './task-trainer.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** Settings, folder and start of a training run. */
@@ -142,7 +144,7 @@ async function runPhases(
   try {
     discardAfter(run, logs, settings, from);
     if (from || parts.start) resumeProvenance(run.files.provenance);
-    await training.run({ ...parts, logs }, from);
+    await trainPhases(training, { ...parts, logs }, from);
     logs.flush();
     keepProvenance(run.files.provenance);
     await evaluateBest?.(run);
@@ -151,6 +153,27 @@ async function runPhases(
     run.update({ status: 'finished', ...(provenanceSha256 !== undefined && { provenanceSha256 }) });
   } finally {
     logs.close();
+  }
+}
+
+/** Trains phase by phase, each from the checkpoint if it is of the phase. */
+async function trainPhases(training: TrainingRun, session: Session, from: Checkpoint | undefined): Promise<void> {
+  const { run } = session;
+  const { phases, close } = await training.phases(session, from);
+  const reached = phases.findIndex(({ name }) => name === from?.header.phase);
+  try {
+    for (const { name, open } of phases.slice(Math.max(reached, 0))) {
+      run.update({ phase: name });
+      const phase = await open();
+      try {
+        await runPhase(session, phase, from?.header.phase === name ? from : undefined);
+      } finally {
+        await phase.close();
+      }
+      run.update({ done: { ...run.state.done, [name]: true } });
+    }
+  } finally {
+    close?.();
   }
 }
 

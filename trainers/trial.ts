@@ -7,7 +7,7 @@ import { temporaryFolder } from '../src/run/files.js';
 import { usedCpu } from '../src/run/metric-log.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
-import type { TaskTrainer } from './session.js';
+import type { TaskTrainer } from './task-trainer.js';
 import type { TrainSettings } from './train-settings.js';
 import { type TrainOptions, trainRun } from './train.js';
 
@@ -157,10 +157,8 @@ class Meter {
     const isEvaluation = !isTraining({ label });
     const clock = () => this.#now() - (isEvaluation ? 0 : this.#evaluated);
     const within = isEvaluation && training ? training.label : label;
-    // The next epoch of a clone continues the line of the first.
-    const isNext = training?.label === label && training.total === total;
-    const line = isNext ? training : { label, total, unit, before, opened: clock(), within };
-    if (!isNext) this.#lines.push(line);
+    const line: Line = { label, total, unit, before, opened: clock(), within };
+    this.#lines.push(line);
     const shown = (label.startsWith('encode') ? this.encoding : silentProgress)(label, total, unit, before);
     return {
       update: (done, note) => {

@@ -23,7 +23,7 @@ import { loadPreset } from '../../presets/index.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
-import { clone } from '../../trainers/clone.js';
+import { CloneTrainer } from '../../trainers/clone.js';
 import { shownGolds } from '../../trainers/demonstrations.js';
 import { samplesOfSplit } from '../../tasks/dialogues/training-data.js';
 import { emitRate, startClock, type Clock } from '../measure.js';
@@ -73,23 +73,25 @@ async function measure(): Promise<void> {
   const policy = createPolicy(executor, inputs, settings.seed);
   const { weightDecay, maxGradNorm, batchSize, epochs } = settings.clone;
   const optimizer = new AdamW(policy.head.parameters, { weightDecay, maxGradNorm });
-  let clock: Clock = startClock();
-  let counted = 0;
-  const losses: number[] = [];
-  await clone({
+  const trainer = new CloneTrainer({
     actor: walkerActor(policy),
     optimizer,
     ...shownGolds(inputs.featurizer.parts, { train: train!, valid: valid! }, settings.clone, settings.seed),
     settings: settings.clone,
     seed: settings.seed,
-    onStep: ({ step }) => {
-      if (values.whole) return false;
-      if (step === warmUp) clock = startClock();
-      counted = step - warmUp;
-      return counted > 0 && clock.wall() >= Number(values.seconds);
-    },
-    onEpoch: ({ validLoss }) => void losses.push(Number(validLoss.toFixed(4))),
   });
+  await trainer.prepare();
+  let clock: Clock = startClock();
+  let counted = 0;
+  const losses: number[] = [];
+  for (let step = 1; step <= trainer.steps; step++) {
+    await trainer.step(step - 1);
+    if (step % trainer.stepsPerEpoch === 0) losses.push(Number((await trainer.validLoss()).toFixed(4)));
+    if (values.whole) continue;
+    if (step === warmUp) clock = startClock();
+    counted = step - warmUp;
+    if (counted > 0 && clock.wall() >= Number(values.seconds)) break;
+  }
   const spent = { wall: clock.wall(), cpu: clock.cpu() };
   emitRate({
     variant: name,

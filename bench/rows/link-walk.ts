@@ -16,7 +16,7 @@ import { readLinkData } from '../../datasets/links/read-splits.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import type { VectorReset } from '../../envs/vector-env.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
-import { ppo } from '../../trainers/ppo.js';
+import { PpoTrainer } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
@@ -65,7 +65,7 @@ class TimedBatch extends LinkQueryBatch {
 let clock = startClock();
 let steps = 0;
 let rounds = 0;
-await ppo({
+const trainer = new PpoTrainer({
   actor: {
     ...actor,
     score: (requests) => {
@@ -91,18 +91,18 @@ await ppo({
   ),
   settings,
   seed,
-  onUpdate: ({ update, steps: made }) => {
-    // Two rounds of warm-up.
-    if (update <= 2) {
-      clock = startClock();
-      Object.assign(spent, nothing);
-      return false;
-    }
-    steps += made;
-    rounds++;
-    return clock.wall() >= seconds;
-  },
 });
+for (let update = 0; rounds === 0 || clock.wall() < seconds; update++) {
+  const { steps: made } = await trainer.step(update);
+  // Two rounds of warm-up.
+  if (update < 2) {
+    clock = startClock();
+    Object.assign(spent, nothing);
+    continue;
+  }
+  steps += made;
+  rounds++;
+}
 const wall = clock.wall();
 const shareOf = (milliseconds: number) => Number((milliseconds / 1000 / wall).toFixed(3));
 emitRate({

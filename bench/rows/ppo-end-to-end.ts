@@ -15,7 +15,7 @@ import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/lin
 import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
-import { ppo } from '../../trainers/ppo.js';
+import { PpoTrainer } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
@@ -49,24 +49,24 @@ const critic = createLinkCritic(executor, walker, shape, seed);
 let clock = startClock();
 let steps = 0;
 const rewards: number[] = [];
-await ppo({
+const trainer = new PpoTrainer({
   actor,
   optimizer: adamOf(actor.parameters, settings),
   critic: { network: critic, optimizer: adamOf(critic.parameters, settings) },
   collect: wholeWalks(new LinkQueryBatch(world, walks), Int32Array.from(world.queries.heads.keys())),
   settings,
   seed,
-  onUpdate: ({ update, steps: made, metrics }) => {
-    // Two rounds of warm-up.
-    if (update <= 2) {
-      clock = startClock();
-      return false;
-    }
-    steps += made;
-    rewards.push(metrics['rollout/reward']!);
-    return clock.wall() >= seconds;
-  },
 });
+for (let update = 0; rewards.length === 0 || clock.wall() < seconds; update++) {
+  const { steps: made, metrics } = await trainer.step(update);
+  // Two rounds of warm-up.
+  if (update < 2) {
+    clock = startClock();
+    continue;
+  }
+  steps += made;
+  rewards.push(metrics['rollout/reward']!);
+}
 emitRate({
   variant: name,
   task: 'ppo-end-to-end',

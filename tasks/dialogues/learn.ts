@@ -16,7 +16,6 @@ import { type Policy, StateReader, walkerActor, walkerValues } from '../../agent
 import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import { writeVocabulary } from '../../agents/walker/words/said-words.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
-import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';
 import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
@@ -32,15 +31,16 @@ import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { sampled } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/nn/adamw.js';
-import { clonePhase } from '../../trainers/clone-phase.js';
-import { clone } from '../../trainers/clone.js';
+import { clonePhase } from '../../trainers/clone.js';
 import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
 import { type BackgroundOptions, encodeInBackground } from '../../trainers/background-encoding.js';
-import { expectedReward } from '../../trainers/expected-reward.js';
+import { ExpectedRewardTrainer } from '../../trainers/expected-reward.js';
+import type { TrainingPhase } from '../../trainers/phase.js';
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
-import { ppo } from '../../trainers/ppo.js';
+import { PpoTrainer } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
-import { type TaskTrainer, logEncoding, type Session, type TrainingRun } from '../../trainers/session.js';
+import { logEncoding, type Session } from '../../trainers/session.js';
+import type { TaskTrainer, TrainingRun } from '../../trainers/task-trainer.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { keepInRun, type Pretrained, pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
@@ -76,7 +76,7 @@ async function openDialogueTraining(settings: TrainSettings): Promise<TrainingRu
     hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest), ...(slots !== undefined && { slots }) },
     readsTexts: true,
     notes,
-    async run(session, from) {
+    async phases(session, from) {
       const { run } = session;
       const cloned = settings.clone.enabled ? (linked?.samples ?? []) : [];
       const tasks = [...train, ...cloned, ...valid].map(({ task }) => task);
@@ -95,12 +95,14 @@ async function openDialogueTraining(settings: TrainSettings): Promise<TrainingRu
       const inputs = await prepareInputs(session, { graph, walks }, samples, await texts.join(), transe?.table);
       run.update({ done: { ...run.state.done, encode: true } });
       const dialogues = { ...session, inputs, train, valid, linked };
-      if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(dialogues, from);
-      if (settings.ppo.enabled) {
-        run.update({ phase: 'ppo' });
-        await dialoguePpo(dialogues, transe?.table, from?.header.phase === 'ppo' ? from : undefined);
-        run.update({ done: { ...run.state.done, ppo: true } });
-      }
+      return {
+        phases: [
+          ...(settings.clone.enabled ? [{ name: 'clone' as const, open: () => dialogueClone(dialogues) }] : []),
+          ...(settings.ppo.enabled
+            ? [{ name: 'ppo' as const, open: () => dialoguePpo(dialogues, transe?.table) }]
+            : []),
+        ],
+      };
     },
   };
 }
@@ -172,105 +174,85 @@ async function embed(session: Session, dataset: DialogueDataset, graph: Graph, l
   return pretrained;
 }
 
-async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {
-  const { executor, run, settings, inputs, valid, linked } = session;
+function dialogueClone(session: DialogueSession): TrainingPhase {
+  const { executor, settings, inputs, valid, linked } = session;
   const train = [...session.train, ...(linked?.samples ?? [])];
-  run.update({ phase: 'clone' });
   const policy = createPolicy(executor, inputs, settings.seed);
   const actor = walkerActor(policy);
   const { weightDecay, maxGradNorm } = settings.clone;
   const optimizer = new AdamW(actor.parameters, { weightDecay, maxGradNorm });
-  try {
-    await clonePhase(session, {
-      trainState: { actor, optimizer },
+  const shownBy = { ...settings.clone, goldOnly: settings.walker.decoder === 'free' };
+  const shown = shownGolds(inputs.featurizer.parts, { train, valid }, shownBy, settings.seed);
+  return clonePhase(
+    { ...shown, actor, optimizer, settings: settings.clone, seed: settings.seed },
+    {
+      start: session.start,
       lossName: cloneMetric,
       evaluate: () => evaluateOnValid(session, policy),
-      clone: (course) => {
-        const goldOnly = settings.walker.decoder === 'free';
-        const shownBy = { ...settings.clone, goldOnly };
-        const shown = shownGolds(inputs.featurizer.parts, { train, valid }, shownBy, settings.seed);
-        return clone({ ...course, ...shown, actor, optimizer });
+      close() {
+        optimizer.dispose();
+        actor.dispose();
       },
-      from,
-    });
-  } finally {
-    optimizer.dispose();
-    actor.dispose();
-  }
-  run.update({ done: { ...run.state.done, clone: true } });
+    },
+  );
 }
 
 /**
  * Starts from the clone or from scratch.
  * @param transe embeddings, for `env.shaping: transe`
- * @param from a checkpoint of this phase
  */
-async function dialoguePpo(
-  session: DialogueSession,
-  transe: EmbeddingTable | undefined,
-  from: Checkpoint | undefined,
-): Promise<void> {
-  const { executor, settings, inputs, train } = session;
+function dialoguePpo(session: DialogueSession, transe: EmbeddingTable | undefined): TrainingPhase {
+  const { executor, settings: all, inputs, train } = session;
+  const { env, walker, ppo: settings, seed } = all;
   const { featurizer } = inputs;
   const { graph, rules } = featurizer.parts;
-  const first = firstWeights(session);
-  const policy = createPolicy(executor, inputs, settings.seed);
-  const referencePolicy =
-    first && settings.ppo.klCoef > 0 ? restoredPolicy(executor, inputs, first.tensors) : undefined;
+  const start = firstWeights(session);
+  const policy = createPolicy(executor, inputs, seed);
+  const reference = start && settings.klCoef > 0 ? restoredPolicy(executor, inputs, start.tensors) : undefined;
+  const referencePolicy = reference && walkerActor(reference);
   const critic =
-    settings.ppo.baseline === 'critic'
-      ? createCritic(executor, settings.walker, networkShape(inputs), settings.seed)
-      : undefined;
-  const values = critic && walkerValues(critic, featurizer);
-  const { learner, close } = openLearner(walkerActor(policy), values, settings.ppo);
-  const shaping = settings.env.shaping === 'transe' ? transe! : undefined;
+    settings.baseline === 'critic' ? createCritic(executor, walker, networkShape(inputs), seed) : undefined;
+  const { learner, close } = openLearner(walkerActor(policy), critic && walkerValues(critic, featurizer), settings);
+  const shaping = env.shaping === 'transe' ? transe! : undefined;
   const envs = makeVectorEnv(
     // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.
-    settings.env.id as typeof dialogueWalkId,
+    env.id as typeof dialogueWalkId,
     {
       graph,
       samples: train,
-      rules: { ...rules, horizon: settings.ppo.trainHorizon ?? rules.horizon },
-      reward: settings.env.reward,
-      gamma: settings.ppo.gamma,
+      rules: { ...rules, horizon: settings.trainHorizon ?? rules.horizon },
+      reward: env.reward,
+      gamma: settings.gamma,
       potential: shaping && embeddingPotential(shaping.entities, shaping.dim),
     },
-    settings.ppo.samplesPerUpdate * settings.ppo.explorations,
+    settings.samplesPerUpdate * settings.explorations,
   );
-  const referenceActor = referencePolicy && walkerActor(referencePolicy);
   const walkable = Int32Array.from(train.keys()).filter((i) => !initialState(graph, train[i]!.task.start, rules).done);
-  const exact = settings.ppo.gradient === 'exact';
+  const exact = settings.gradient === 'exact';
   const note = madeFromSamples('training', exact ? 'policy gradient' : 'PPO');
   if (!exact) walkable.forEach((i) => note(train[i]!));
-  try {
-    await ppoPhase(session, {
-      trainState: learner,
-      evaluate: () => evaluateOnValid(session, policy),
-      ...{ first, from },
-      train: (shared) =>
-        exact
-          ? expectedReward({
-              ...shared,
-              ...learner,
-              referencePolicy: referenceActor,
-              walks: goldWalks(train, graph, rules, note),
-            })
-          : ppo({
-              ...shared,
-              ...learner,
-              referencePolicy: referenceActor,
-              collect: wholeWalks(envs, walkable),
-              onUpdate(update) {
-                if (inputs.reader) logEncoding(session, 'ppo', update.update);
-                return shared.onUpdate?.(update);
-              },
-            }),
-    });
-  } finally {
-    envs.close();
-    referencePolicy?.head.dispose();
-    close();
-  }
+  const parts = { ...learner, settings, seed, referencePolicy };
+  const phase = ppoPhase(session, {
+    trainer: exact
+      ? new ExpectedRewardTrainer({ ...parts, walks: goldWalks(train, graph, rules, note) })
+      : new PpoTrainer({ ...parts, collect: wholeWalks(envs, walkable) }),
+    ...{ trainState: learner, settings, start },
+    evaluate: () => evaluateOnValid(session, policy),
+    close() {
+      envs.close();
+      reference?.head.dispose();
+      close();
+    },
+  });
+  if (!inputs.reader) return phase;
+  return {
+    ...phase,
+    async step(at) {
+      const step = await phase.step(at);
+      logEncoding(session, 'ppo', at + 1);
+      return step;
+    },
+  };
 }
 
 /** Scores the policy on a fixed seeded sample of valid by beam search: the figures of learning curves, under `eval/`. */

@@ -4,15 +4,16 @@ import { type MakePolicy, mlpPolicy, normalizerOf, type PolicyNetworks } from '.
 import { playEpisodes, policyChooser } from '../../agents/policy/play.js';
 import { type PolicySettings, policySettings } from '../../agents/policy/spaces.js';
 import type { PolicyShape, VectorObservation } from '../../agents/policy/spaces.js';
-import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { Executor } from '../../src/nn/executor.js';
 import type { NetworkSize } from '../../src/nn/open-executor.js';
 import { anyFunction, checkGiven } from '../../src/run/read-json.js';
 import { subSeed } from '../../src/run/seeds.js';
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import type { PpoSettings } from '../../trainers/ppo-settings.js';
-import { ppo } from '../../trainers/ppo.js';
-import type { TaskTrainer, Session } from '../../trainers/session.js';
+import { PpoTrainer } from '../../trainers/ppo.js';
+import type { TrainingPhase } from '../../trainers/phase.js';
+import type { Session } from '../../trainers/session.js';
+import type { TaskTrainer } from '../../trainers/task-trainer.js';
 import { StepRollout } from '../../trainers/step-rollout.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
@@ -37,12 +38,10 @@ export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
           `${source.id}: vectors of ${shape.inputs} numbers, ${actions}; ${totalSteps} steps in ${numEnvs} copies`,
         ],
         prepare: (executor) => void (networks = networksOf(own.policy, shape, settings, executor)),
-        async run(session, from) {
-          const { run } = session;
-          run.update({ phase: 'ppo' });
-          await policyPpo(session, { source, shape, networks: networks! }, from);
-          run.update({ done: { ...run.state.done, ppo: true } });
-        },
+        phases: (session) =>
+          Promise.resolve({
+            phases: [{ name: 'ppo', open: () => policyPpo(session, { source, shape, networks: networks! }) }],
+          }),
       });
     },
   };
@@ -103,12 +102,10 @@ export const policyMembers = z.object({
 });
 const withCritic = policyMembers.extend({ critic: z.object({ values: anyFunction }) });
 
-/** @param from a checkpoint to resume from */
-async function policyPpo(
+function policyPpo(
   session: Session,
   { source, shape, networks }: { source: EnvSource; shape: PolicyShape; networks: PolicyNetworks },
-  from: Checkpoint | undefined,
-): Promise<void> {
+): TrainingPhase {
   const { settings, signal } = session;
   const { seed } = settings;
   const policy = policyOf(settings);
@@ -120,31 +117,35 @@ async function policyPpo(
   const rollout = new StepRollout({ envs, shape, numSteps, minibatchSize, normalizer, seed, onNote: session.note });
   const { learner, close } = openLearner(actor, rounds.baseline === 'critic' ? critic : undefined, rounds);
   const choose = policyChooser<unknown>(actor, { normalizer });
-  try {
-    await ppoPhase(session, {
-      trainState: { ...learner, extra: rollout },
+  return ppoPhase(session, {
+    trainer: new PpoTrainer<VectorObservation, unknown>({
+      ...learner,
       settings: rounds,
-      lowestFigure: -Number.MAX_VALUE,
-      progressText: (figures) =>
-        `return ${figures['rollout/reward']!.toFixed(2)} · kl ${figures['train/approx_kl']!.toFixed(4)}`,
-      async evaluate() {
-        const line = session.progress('evaluate', policy.evalEpisodes, 'episodes');
-        let done = 0;
-        const onEpisode = () => line.update(++done);
-        const seeds = episodeSeeds('valid', policy.evalEpisodes);
-        const played = await playEpisodes(() => source.make(), choose, { seeds, signal, onEpisode });
-        const mean = (of: 'return' | 'length') => played.reduce((sum, one) => sum + one[of] / played.length, 0);
-        line.finish(`return ${mean('return').toFixed(2)}`);
-        return { 'eval/return': mean('return'), 'eval/length': mean('length') };
-      },
-      ...{ first: firstWeights(session), from },
-      train: (shared) => ppo<VectorObservation, unknown>({ ...shared, ...learner, collect: rollout.collect() }),
-    });
-  } finally {
-    for (const env of envs) env.close();
-    close();
-    if (!learner.critic) critic?.dispose();
-  }
+      seed,
+      collect: rollout.collect(),
+    }),
+    trainState: { ...learner, extra: rollout },
+    settings: rounds,
+    start: firstWeights(session),
+    lowestFigure: -Number.MAX_VALUE,
+    progressText: (figures) =>
+      `return ${figures['rollout/reward']!.toFixed(2)} · kl ${figures['train/approx_kl']!.toFixed(4)}`,
+    async evaluate() {
+      const line = session.progress('evaluate', policy.evalEpisodes, 'episodes');
+      let done = 0;
+      const onEpisode = () => line.update(++done);
+      const seeds = episodeSeeds('valid', policy.evalEpisodes);
+      const played = await playEpisodes(() => source.make(), choose, { seeds, signal, onEpisode });
+      const mean = (of: 'return' | 'length') => played.reduce((sum, one) => sum + one[of] / played.length, 0);
+      line.finish(`return ${mean('return').toFixed(2)}`);
+      return { 'eval/return': mean('return'), 'eval/length': mean('length') };
+    },
+    close() {
+      for (const env of envs) env.close();
+      close();
+      if (!learner.critic) critic?.dispose();
+    },
+  });
 }
 
 /** Seeds of the episodes of a split: the first of more are those of fewer. `valid` chooses the best; `test` is never trained by. */

@@ -14,7 +14,8 @@ import { diffConfig } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { fitPhase } from '../../trainers/fit-phase.js';
-import type { Session, TrainingRun } from '../../trainers/session.js';
+import type { Session } from '../../trainers/session.js';
+import type { TrainingRun } from '../../trainers/task-trainer.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
 import { rankOnValid } from './ranks.js';
 import type { LinkTrainingData } from './training-data.js';
@@ -33,31 +34,29 @@ export function exactTrainingRun(settings: ExactSettings, data: LinkTrainingData
     readsTexts: kind.readsNames(own),
     hashes: { graph: graph.hash, dataset: linksHash(manifest) },
     notes: [...data.notes, `exact walker ${own.kind}: ${kind.plan({ graph, settings: own })}`],
-    async run(session, from) {
-      const { run, threads = 1, signal } = session;
-      run.update({ phase: 'fit' });
+    async phases(session, from) {
+      const { threads = 1, signal } = session;
       madeFrom('training', 'fitting', { graph: graph.hash, split: 'train', queries: queries.heads.length });
       const names = kind.readsNames(own) ? await namesOf(session, graph, from) : undefined;
       const walker = kind.create({ graph, settings: own, hops: linkWalk.horizon, seed, names });
       const ranker = walker.ranker(own.kind);
       const watched = sampledTriples(data.valid, own.evalSamples ?? Infinity, 'train/eval-samples');
-      const learner = walker.learner({ queries, pairs: data.hidePairs, threads, signal });
-      const { steps, unit } = learner;
-      const share = (step: number) => Math.floor((step * own.evaluations) / steps);
-      try {
-        await fitPhase(session, {
-          ...{ fitted: walker, steps, unit, from },
-          evaluatesAt: (step) => share(step) > share(step - 1),
-          async step(at) {
-            const { loss, figures } = await learner.step(at);
-            return { loss, figures: { 'train/loss': loss, ...figures } };
-          },
+      const open = () => {
+        const learner = walker.learner({ queries, pairs: data.hidePairs, threads, signal });
+        const { steps, unit } = learner;
+        const share = (step: number) => Math.floor((step * own.evaluations) / steps);
+        const step = async (at: number) => {
+          const { loss, figures } = await learner.step(at);
+          return { loss, figures: { 'train/loss': loss, ...figures } };
+        };
+        return fitPhase(walker, step, {
+          ...{ steps, unit },
+          evaluatesAt: (done) => share(done) > share(done - 1),
           evaluate: () => rankOnValid(session, data, ranker, watched),
+          close: () => learner.close(),
         });
-      } finally {
-        await learner.close();
-      }
-      run.update({ done: { ...run.state.done, fit: true } });
+      };
+      return { phases: [{ name: 'fit', open }] };
     },
   };
 }

@@ -5,7 +5,6 @@ import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/lin
 import { walkRanker } from '../../agents/link-agents.js';
 import type { LinkActor } from '../../agents/link-walker/request.js';
 import { writeStartVectors } from '../../agents/link-walker/vectors.js';
-import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryId, type LinkQueryOptions, linkQueryWorld } from '../../envs/link-query/world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
@@ -13,13 +12,14 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { printable } from '../../src/run/printable.js';
 import { AdamW } from '../../src/nn/adamw.js';
-import { clonePhase } from '../../trainers/clone-phase.js';
-import { clone } from '../../trainers/clone.js';
+import { clonePhase } from '../../trainers/clone.js';
 import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrations.js';
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
-import { ppo } from '../../trainers/ppo.js';
+import { PpoTrainer } from '../../trainers/ppo.js';
+import type { TrainingPhase } from '../../trainers/phase.js';
 import { wholeWalks } from '../../trainers/rollout.js';
-import type { TaskTrainer, Session, TrainingRun } from '../../trainers/session.js';
+import type { Session } from '../../trainers/session.js';
+import type { TaskTrainer, TrainingRun } from '../../trainers/task-trainer.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { datasetOf, findRun, weightsOf } from '../named-runs.js';
 import { exactProblems, exactTrainingRun } from './exact.js';
@@ -54,17 +54,17 @@ async function openLinkTraining(settings: TrainSettings): Promise<TrainingRun> {
     readsTexts: false,
     hashes: { graph: graph.hash, dataset: linksHash(manifest), ...(teacher && { teacher: teacher.hash }) },
     notes: data.notes,
-    async run(session, from) {
-      const { run } = session;
+    async phases(session) {
+      const { clone, ppo } = settings;
       const scorers = await openScorers(session, data);
-      if (scorers.start && !settings.linkWalker.trainVectors) writeStartVectors(run.folder, scorers.start);
+      if (scorers.start && !settings.linkWalker.trainVectors) writeStartVectors(session.run.folder, scorers.start);
       const links = { ...session, data, scorers, find: teacher?.find };
-      if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(links, from);
-      if (settings.ppo.enabled) {
-        run.update({ phase: 'ppo' });
-        await linkPpo(links, from?.header.phase === 'ppo' ? from : undefined);
-        run.update({ done: { ...run.state.done, ppo: true } });
-      }
+      return {
+        phases: [
+          ...(clone.enabled ? [{ name: 'clone' as const, open: () => linkClone(links) }] : []),
+          ...(ppo.enabled ? [{ name: 'ppo' as const, open: () => linkPpo(links) }] : []),
+        ],
+      };
     },
   };
 }
@@ -96,44 +96,42 @@ async function openTeacher(
 const validQueries = 500;
 
 /** @throws WorkbenchError `data` where no answer of train is within the horizon */
-async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Promise<void> {
-  const { run, settings, data } = session;
+function linkClone(session: LinkSession): TrainingPhase {
+  const { settings, data } = session;
   const { weightDecay, maxGradNorm, batchSize } = settings.clone;
   const { horizon } = settings.linkWalk;
   const { graph } = data.dataset;
-  run.update({ phase: 'clone' });
-  const actor = walkerOf(session);
-  const optimizer = new AdamW(actor.parameters, { weightDecay, maxGradNorm });
   const [train, valid] = [trainWalks(session), { graph, queries: data.watched, horizon }].map(linkQueryWorld);
   madeFrom('training', 'cloning', { graph: graph.hash, split: 'train', queries: data.queries.heads.length });
-  try {
-    const shown = demonstrationsOf(train!, settings.demonstrations, settings.seed, 'demonstrations', session.find);
-    if (shown.queries.length === 0) {
-      throw new WorkbenchError(
-        'data',
-        `expected answers within ${horizon} steps of their heads to clone walks to, got none among ${shown.asked} queries of train`,
-        { hint: 'Raise linkWalk.horizon, or train without a clone: clone.enabled=false.' },
-      );
-    }
-    const checked = demonstrationsOf(valid!, { paths: 1, queries: validQueries }, 0, 'demonstrations/valid');
-    const walks = {
-      train: shownDemonstrations(train!, shown, actor, batchSize),
-      valid: shownDemonstrations(valid!, checked, actor, batchSize),
-    };
-    await clonePhase(session, {
-      trainState: { actor, optimizer },
+  const shown = demonstrationsOf(train!, settings.demonstrations, settings.seed, 'demonstrations', session.find);
+  if (shown.queries.length === 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected answers within ${horizon} steps of their heads to clone walks to, got none among ${shown.asked} queries of train`,
+      { hint: 'Raise linkWalk.horizon, or train without a clone: clone.enabled=false.' },
+    );
+  }
+  const checked = demonstrationsOf(valid!, { paths: 1, queries: validQueries }, 0, 'demonstrations/valid');
+  const actor = walkerOf(session);
+  const optimizer = new AdamW(actor.parameters, { weightDecay, maxGradNorm });
+  const walks = {
+    train: shownDemonstrations(train!, shown, actor, batchSize),
+    valid: shownDemonstrations(valid!, checked, actor, batchSize),
+  };
+  return clonePhase(
+    { ...walks, actor, optimizer, settings: settings.clone, seed: settings.seed },
+    {
+      start: session.start,
       // Of many shortest paths that lead to an answer the loss wants each, ranks any: on UMLS the loss is lowest after two epochs,
       // while the ranks get better for six.
       lossName: 'eval/path_loss',
       evaluate: () => evaluateOnValid(session, actor),
-      clone: (course) => clone({ ...course, ...walks, actor, optimizer }),
-      from,
-    });
-  } finally {
-    optimizer.dispose();
-    actor.dispose();
-  }
-  run.update({ done: { ...run.state.done, clone: true } });
+      close() {
+        optimizer.dispose();
+        actor.dispose();
+      },
+    },
+  );
 }
 
 interface LinkSession extends Session {
@@ -158,43 +156,33 @@ function trainWalks({ settings, data }: LinkSession): LinkQueryOptions {
   return { graph: dataset.graph, queries, horizon, hidePairs, known: dataset.trainKnown };
 }
 
-/**
- * Starts from the clone or from scratch.
- * @param from a checkpoint of this phase
- */
-async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Promise<void> {
+/** Starts from the clone or from scratch. */
+function linkPpo(session: LinkSession): TrainingPhase {
   const { executor, settings, data, scorers } = session;
+  const { ppo, seed } = settings;
   const { graph } = data.dataset;
   const { numEntities, numRelations } = graph;
-  const first = firstWeights(session);
+  const start = firstWeights(session);
   const actor = walkerOf(session);
-  const referencePolicy = first && settings.ppo.klCoef > 0 ? walkerOf(session) : undefined;
-  referencePolicy?.parameters.import(first!.tensors);
+  const referencePolicy = start && ppo.klCoef > 0 ? walkerOf(session) : undefined;
+  referencePolicy?.parameters.import(start!.tensors);
   const shape = { numEntities, numRelations, start: scorers.start };
-  const critic =
-    settings.ppo.baseline === 'critic'
-      ? createLinkCritic(executor, settings.linkWalker, shape, settings.seed)
-      : undefined;
-  const { learner, close } = openLearner(actor, critic, settings.ppo);
-  const envs = makeVectorEnv(
-    linkQueryId,
-    { ...trainWalks(session), shaping: scorers.shaping },
-    settings.ppo.samplesPerUpdate * settings.ppo.explorations,
-  );
+  const critic = ppo.baseline === 'critic' ? createLinkCritic(executor, settings.linkWalker, shape, seed) : undefined;
+  const { learner, close } = openLearner(actor, critic, ppo);
+  const world = { ...trainWalks(session), shaping: scorers.shaping };
+  const envs = makeVectorEnv(linkQueryId, world, ppo.samplesPerUpdate * ppo.explorations);
   const walkable = Int32Array.from(data.queries.heads.keys());
   madeFrom('training', 'policy gradient', { graph: graph.hash, split: 'train', queries: walkable.length });
-  try {
-    await ppoPhase(session, {
-      trainState: learner,
-      evaluate: () => evaluateOnValid(session, actor),
-      ...{ first, from },
-      train: (shared) => ppo({ ...shared, ...learner, referencePolicy, collect: wholeWalks(envs, walkable) }),
-    });
-  } finally {
-    envs.close();
-    referencePolicy?.dispose();
-    close();
-  }
+  return ppoPhase(session, {
+    trainer: new PpoTrainer({ ...learner, settings: ppo, seed, referencePolicy, collect: wholeWalks(envs, walkable) }),
+    ...{ trainState: learner, settings: ppo, start },
+    evaluate: () => evaluateOnValid(session, actor),
+    close() {
+      envs.close();
+      referencePolicy?.dispose();
+      close();
+    },
+  });
 }
 
 function evaluateOnValid(session: LinkSession, actor: LinkActor): Promise<Record<string, number>> {

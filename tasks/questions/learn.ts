@@ -1,6 +1,5 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
 import { readerKind } from '../../agents/readers/load-reader.js';
-import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
@@ -10,14 +9,15 @@ import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { dialogueSettingProblems } from '../../trainers/check-settings.js';
-import { clonePhase } from '../../trainers/clone-phase.js';
-import { clone } from '../../trainers/clone.js';
+import { clonePhase } from '../../trainers/clone.js';
 import { shownSteps } from '../../trainers/demonstrations.js';
 import { greedyWalks } from '../../trainers/greedy-walks.js';
 import { firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
-import { ppo } from '../../trainers/ppo.js';
+import type { TrainingPhase } from '../../trainers/phase.js';
+import { PpoTrainer } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
-import { type TaskTrainer, logEncoding, type Session, type TrainingRun } from '../../trainers/session.js';
+import { logEncoding, type Session } from '../../trainers/session.js';
+import type { TaskTrainer, TrainingRun } from '../../trainers/task-trainer.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { relationWalk } from './relation-walk.js';
 import { readerProblems, readerTraining } from './reader.js';
@@ -58,70 +58,70 @@ async function openQuestionTraining(settings: TrainSettings): Promise<TrainingRu
       `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,
       ...(teacher ? [teacherNote(teacher.record)] : []),
     ],
-    async run(session, from) {
+    async phases(session) {
       const { run } = session;
       if (teacher) keepTeacher(run, teacher);
       run.update({ phase: 'encode' });
       const opened = await walk(session);
-      const { learner, envs, walkable } = opened;
-      let referencePolicy: typeof learner.actor | undefined;
-      try {
-        logEncoding(session);
-        // Indices of the questions that curves are made of: a seeded sample, or all of them.
-        const chosen = sampled([...valid.keys()], settings.ppo.evalSamples ?? Infinity, 'train/eval-samples');
-        const evaluate = () => evaluateQuestionsOnValid(session, opened, valid, Int32Array.from(chosen));
-        if (teacher && from?.header.phase !== 'ppo') {
-          run.update({ phase: 'clone', done: { ...run.state.done, encode: true } });
-          await cloneInto(session, learner.actor, teacher, evaluate, from);
-          run.update({ done: { ...run.state.done, clone: true } });
-        }
-        if (!settings.ppo.enabled) return;
-        const note = madeFromSamples('training', 'PPO');
-        walkable.forEach((i) => note(train[i]!));
-        run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
-        const first = firstWeights(session);
-        if (first && settings.ppo.klCoef > 0) referencePolicy = opened.referencePolicy(first);
-        await ppoPhase(session, {
-          trainState: learner,
-          evaluate,
-          ...{ first, from: from?.header.phase === 'clone' ? undefined : from },
-          train: (shared) => ppo({ ...shared, ...learner, referencePolicy, collect: wholeWalks(envs, walkable) }),
-        });
-        run.update({ done: { ...run.state.done, ppo: true } });
-      } finally {
-        referencePolicy?.dispose();
-        envs.close();
-        opened.validEnvs.close();
-        opened.close();
-      }
+      logEncoding(session);
+      run.update({ done: { ...run.state.done, encode: true } });
+      // Indices of the questions that curves are made of: a seeded sample, or all of them.
+      const chosen = sampled([...valid.keys()], settings.ppo.evalSamples ?? Infinity, 'train/eval-samples');
+      const evaluate = () => evaluateQuestionsOnValid(session, opened, valid, Int32Array.from(chosen));
+      return {
+        phases: [
+          ...(teacher ? [{ name: 'clone' as const, open: () => cloneOf(session, opened, teacher, evaluate) }] : []),
+          ...(settings.ppo.enabled
+            ? [{ name: 'ppo' as const, open: () => questionPpo(session, opened, train, evaluate) }]
+            : []),
+        ],
+        close() {
+          opened.envs.close();
+          opened.validEnvs.close();
+          opened.close();
+        },
+      };
     },
   };
 }
 
-/** Clones a teacher's walks. @param from a checkpoint of this phase */
-async function cloneInto(
+/** Clones a teacher's walks. */
+function cloneOf(
   session: Session,
-  actor: OpenedWalk['learner']['actor'],
+  { learner: { actor } }: OpenedWalk,
   { walks }: Teacher,
   evaluate: () => Promise<Record<string, number>>,
-  from: Checkpoint | undefined,
-): Promise<void> {
-  const { weightDecay, maxGradNorm, batchSize } = session.settings.clone;
+): TrainingPhase {
+  const { clone: settings, seed } = session.settings;
+  const { weightDecay, maxGradNorm, batchSize } = settings;
   const optimizer = new AdamW(actor.parameters, { weightDecay, maxGradNorm });
   const note = madeFromSamples('training', 'cloning');
   walks.forEach(({ sample }) => note(sample));
+  // A teacher answers train questions only: no walk of valid gives a loss; answers select the checkpoint.
   const [train, valid] = [walks.map(({ steps }) => steps), []].map((steps) => shownSteps(steps, batchSize));
-  try {
-    await clonePhase(session, {
-      trainState: { actor, optimizer },
-      evaluate,
-      // A teacher answers train questions only: no walk of valid gives a loss; answers select the checkpoint.
-      clone: (course) => clone({ ...course, actor, optimizer, train: train!, valid: valid! }),
-      from,
-    });
-  } finally {
-    optimizer.dispose();
-  }
+  return clonePhase(
+    { actor, optimizer, train: train!, valid: valid!, settings, seed },
+    { start: session.start, evaluate, close: () => optimizer.dispose() },
+  );
+}
+
+function questionPpo(
+  session: Session,
+  opened: OpenedWalk,
+  train: readonly QuestionSample[],
+  evaluate: () => Promise<Record<string, number>>,
+): TrainingPhase {
+  const { ppo: settings, seed } = session.settings;
+  const { learner, envs, walkable } = opened;
+  const note = madeFromSamples('training', 'PPO');
+  walkable.forEach((i) => note(train[i]!));
+  const start = firstWeights(session);
+  const referencePolicy = start && settings.klCoef > 0 ? opened.referencePolicy(start) : undefined;
+  return ppoPhase(session, {
+    trainer: new PpoTrainer({ ...learner, settings, seed, referencePolicy, collect: wholeWalks(envs, walkable) }),
+    ...{ trainState: learner, settings, start, evaluate },
+    close: () => referencePolicy?.dispose(),
+  });
 }
 
 /**

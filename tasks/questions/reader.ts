@@ -13,7 +13,8 @@ import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';
 import { batchesOf, fitPhase, learningRateAt } from '../../trainers/fit-phase.js';
-import { logEncoding, type Session, type TrainingRun } from '../../trainers/session.js';
+import { logEncoding, type Session } from '../../trainers/session.js';
+import type { TrainingRun } from '../../trainers/task-trainer.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
 import type { TrainingQuestions } from './training-data.js';
 
@@ -33,7 +34,7 @@ export function readerTraining(
       `${train.length} train${known} and ${valid.length} valid questions on graph ${graph.name}`,
       `reader ${own.kind}: ${kind.title}`,
     ],
-    async run(session, from) {
+    async phases(session, from) {
       const { run, encoder, settings, signal } = session;
       run.update({ phase: 'encode' });
       const facts: ReaderFacts = {
@@ -46,32 +47,30 @@ export function readerTraining(
       const basis = from ? readBasis(run.folder) : await kind.basis(facts, train, signal);
       if (!from) writeBasis(run.folder, basis);
       const reader = await kind.create(facts, basis);
-      try {
-        await reader.prepare?.(
-          [...train, ...valid].map(({ task }) => task),
-          signal,
-        );
-        logEncoding(session);
-        run.update({ phase: 'fit', done: { ...run.state.done, encode: true } });
-        const chosen = sampled(valid, own.fit.evalSamples ?? Infinity, 'train/eval-samples');
-        // Not as they are drawn: a resumed run would note another part of them.
-        train.forEach(madeFromSamples('training', 'fitting'));
-        const batches = batchesOf(train, own.fit.batchSize, settings.seed);
-        await fitPhase(session, {
-          ...{ fitted: reader, steps: own.fit.steps, from },
-          evaluatesAt: (step) => step % own.fit.evalEvery === 0,
-          async step(at) {
-            const learningRate = learningRateAt(at, own.fit, reader.restartsAt);
-            const { loss, gradNorm, figures } = await reader.step(batches(at), { step: at, learningRate });
-            const common = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
-            return { loss, figures: { ...common, ...figures } };
-          },
+      await reader.prepare?.(
+        [...train, ...valid].map(({ task }) => task),
+        signal,
+      );
+      logEncoding(session);
+      run.update({ done: { ...run.state.done, encode: true } });
+      const chosen = sampled(valid, own.fit.evalSamples ?? Infinity, 'train/eval-samples');
+      // Not as they are drawn: a resumed run would note another part of them.
+      train.forEach(madeFromSamples('training', 'fitting'));
+      const batches = batchesOf(train, own.fit.batchSize, settings.seed);
+      const step = async (at: number) => {
+        const learningRate = learningRateAt(at, own.fit, reader.restartsAt);
+        const { loss, gradNorm, figures } = await reader.step(batches(at), { step: at, learningRate });
+        const common = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
+        return { loss, figures: { ...common, ...figures } };
+      };
+      const open = () =>
+        fitPhase(reader, step, {
+          steps: own.fit.steps,
+          evaluatesAt: (done) => done % own.fit.evalEvery === 0,
           evaluate: () => evaluateReader(session, reader, chosen),
+          close() {},
         });
-        run.update({ done: { ...run.state.done, fit: true } });
-      } finally {
-        reader.dispose();
-      }
+      return { phases: [{ name: 'fit', open }], close: () => reader.dispose() };
     },
   };
 }

@@ -50,7 +50,7 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
     3,
     [
       ['transe', 1],
-      ['clone', 4, 2],
+      ['clone', 4],
       ['evaluate the best on valid', 1],
       ['encode messages', 0],
       ['ppo', 3],
@@ -71,7 +71,7 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
     0,
     [
       ['ppo', 3],
-      ['clone', 4, 2],
+      ['clone', 4],
     ],
   ]) as typeof cases),
   [

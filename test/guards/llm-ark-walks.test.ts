@@ -17,7 +17,7 @@ import type { Gather } from '../../src/nn/adamw.js';
 import { segmentLogSoftmax } from '../../src/nn/categorical.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/advantages.js';
 import { actionDraw, collectRollouts, RolloutBuffer, wholeWalks } from '../../trainers/rollout.js';
-import { ppo } from '../../trainers/ppo.js';
+import { ppo } from '../fixtures/run-trainers.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { reachableStates, toyFeaturizer } from '../fixtures/toy-walker.js';
 import { graphOf, sampleOf, toyTwoHop, type ToyWorld } from '../fixtures/toy-walks.js';

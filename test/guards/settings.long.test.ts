@@ -5,7 +5,7 @@ import { makeVectorEnv } from '../../envs/registry.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { cloneSettings, type CloneSettings } from '../../trainers/clone-settings.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
-import { ppo } from '../../trainers/ppo.js';
+import { ppo } from '../fixtures/run-trainers.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../trainers/ppo-settings.js';
 import { transeSettings, type TransESettings } from '../../trainers/transe/settings.js';

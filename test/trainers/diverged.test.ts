@@ -41,7 +41,7 @@ test('in TransE', async () => {
 
 test('in cloning, and again when the run is resumed; no checkpoint changes', async () => {
   const settings = tinySettings();
-  const folder = await poisonedRun(settings, 'trunk.2', 'clone', 4, 2);
+  const folder = await poisonedRun(settings, 'trunk.2', 'clone', 4);
   const failure = await failureOf(folder, settings, 'last');
   const before = runHashes(folder);
   expect(failure.message).toMatch(

@@ -34,7 +34,7 @@ import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
-import { ppo } from '../../../trainers/ppo.js';
+import { ppo } from '../../fixtures/run-trainers.js';
 import { RolloutBuffer, actionDraw, collectRollouts, wholeWalks } from '../../../trainers/rollout.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';

@@ -15,7 +15,7 @@ import { type Path, type Triple, canonicalPath, pathKey } from '../../../src/kg/
 import { AdamW } from '../../../src/nn/adamw.js';
 import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { cloneSettings } from '../../../trainers/clone-settings.js';
-import { type CloneEpoch, clone } from '../../../trainers/clone.js';
+import { type CloneEpoch, clone } from '../../fixtures/run-trainers.js';
 import { shownGolds } from '../../../trainers/demonstrations.js';
 import { longTest, often } from '../../fixtures/long-tests.js';
 import { noisePolicy, taskAt } from '../../fixtures/noise-walker.js';

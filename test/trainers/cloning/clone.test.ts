@@ -7,7 +7,8 @@ import { walkCollector } from '../../../agents/top-paths.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import type { Executor } from '../../../src/nn/executor.js';
 import { openExecutor } from '../../../src/nn/open-executor.js';
-import { type CloneEpoch, type CloneStep } from '../../../trainers/clone.js';
+import { type CloneStep } from '../../../trainers/clone.js';
+import { type CloneEpoch } from '../../fixtures/run-trainers.js';
 import { cloneSettings } from '../../../trainers/clone-settings.js';
 import { cloneGolds } from '../../fixtures/clone-golds.js';
 import { ablations, longestList } from '../../fixtures/toy-policy.js';
@@ -75,7 +76,7 @@ describe('behaviour cloning', () => {
 
   test('counts steps and epochs, warms up and cools down', async () => {
     const { policy, optimizer, dispose } = trained(inputs);
-    const steps: CloneStep[] = [];
+    const steps: (CloneStep & { step: number })[] = [];
     const epochs: CloneEpoch[] = [];
     await cloneGolds({
       ...data,

@@ -9,7 +9,8 @@ import { knownAnswers, withInverses } from '../../../src/embedding/known-answers
 import { AdamW } from '../../../src/nn/adamw.js';
 import type { Executor } from '../../../src/nn/executor.js';
 import { openExecutor } from '../../../src/nn/open-executor.js';
-import { clone, type CloneEpoch, type CloneOptions, type CloneStep } from '../../../trainers/clone.js';
+import { type CloneOptions, type CloneStep } from '../../../trainers/clone.js';
+import { clone, type CloneCallbacks, type CloneEpoch } from '../../fixtures/run-trainers.js';
 import { cloneSettings, demonstrationSettings } from '../../../trainers/clone-settings.js';
 import { demonstrationsOf, shownDemonstrations } from '../../../trainers/demonstrations.js';
 import { longTest } from '../../fixtures/long-tests.js';
@@ -88,7 +89,9 @@ describe('cloning of demonstrations', () => {
   const walksOf = ({ world, demonstrations }: ReturnType<typeof shown>, actor: LinkActor) =>
     shownDemonstrations(world, demonstrations, actor, settings.batchSize);
 
-  type Options = Omit<CloneOptions<LinkRequest>, 'train' | 'valid'> & typeof data & { actor: LinkActor };
+  type Options = Omit<CloneOptions<LinkRequest>, 'train' | 'valid'> &
+    CloneCallbacks &
+    typeof data & { actor: LinkActor };
   const cloned = ({ train, valid, ...options }: Options) =>
     clone({ ...options, train: walksOf(train, options.actor), valid: walksOf(valid, options.actor) });
 

@@ -4,9 +4,9 @@ import { walkerActor } from '../../../agents/walker/policy.js';
 import { hitsGold } from '../../../envs/dialogue-walk/hits.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import { goldWalks } from '../../../trainers/demonstrations.js';
-import { expectedReward } from '../../../trainers/expected-reward.js';
+import { ExpectedRewardTrainer } from '../../../trainers/expected-reward.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
-import { ppo } from '../../../trainers/ppo.js';
+import { ppo } from '../../fixtures/run-trainers.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { expectClose, gradientsOf } from '../../fixtures/gradient-check.js';
@@ -152,7 +152,9 @@ test.each(isLong ? (['candidate', 'pa-mlp'] as const) : (['candidate'] as const)
     const optimizer = adamOf(parameters, settings);
     const walks = goldWalks(dialogues, graph, rules);
     expect(walks).toHaveLength(dialogues.length);
-    await expectedReward({ actor: walkerActor(policy), optimizer, walks, settings, seed: 1 });
+    const trainer = new ExpectedRewardTrainer({ actor: walkerActor(policy), optimizer, walks, settings, seed: 1 });
+    await trainer.prepare();
+    for (let at = 0; at < settings.updates; at++) await trainer.step(at);
     const { tensors } = await optimizer.exportState('');
     parameters.names.forEach((name, i) => {
       expectClose(

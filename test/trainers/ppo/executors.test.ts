@@ -15,7 +15,7 @@ import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { type ExecutorName, openExecutor } from '../../../src/nn/open-executor.js';
 import { WebGpuExecutor } from '../../../src/nn/webgpu/executor.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
-import { ppo } from '../../../trainers/ppo.js';
+import { ppo } from '../../fixtures/run-trainers.js';
 import { type Collect, wholeWalks } from '../../../trainers/rollout.js';
 import { StepRollout } from '../../../trainers/step-rollout.js';
 import { registeredSource, shapeOf } from '../../../tasks/episodes/source.js';

@@ -11,7 +11,7 @@ import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
-import { ppo } from '../../../trainers/ppo.js';
+import { ppo } from '../../fixtures/run-trainers.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { often } from '../../fixtures/long-tests.js';

@@ -6,7 +6,7 @@ import { applyAction, initialState, type WalkRules } from '../../../envs/dialogu
 import { canonicalPath, pathKey } from '../../../src/kg/graph.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import { argmaxSegment } from '../../../src/nn/categorical.js';
-import { ppo, type PpoUpdate } from '../../../trainers/ppo.js';
+import { ppo, type NumberedUpdate as PpoUpdate } from '../../fixtures/run-trainers.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { isLong, often } from '../../fixtures/long-tests.js';

@@ -14,7 +14,7 @@ import { AdamW } from '../../../src/nn/adamw.js';
 import { SimdParameters, SimdTape } from '../../../src/nn/simd/tape.js';
 import { sampleSegment } from '../../../src/nn/categorical.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
-import { ppo } from '../../../trainers/ppo.js';
+import { ppo } from '../../fixtures/run-trainers.js';
 import { actionDraw, collectRollouts, RolloutBuffer, sampleOrder, wholeWalks } from '../../../trainers/rollout.js';
 import { recordedTrees, rowNumbers, tableActor, type TreeRequest } from '../../fixtures/random-walks.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';

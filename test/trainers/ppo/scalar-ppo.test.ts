@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Parameters } from '../../../src/nn/parameters.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
-import { ppo } from '../../../trainers/ppo.js';
+import { ppo } from '../../fixtures/run-trainers.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { often } from '../../fixtures/long-tests.js';

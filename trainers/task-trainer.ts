@@ -1,0 +1,55 @@
+/** Interface between training and the tasks: what each brings of data, networks and phases. */
+import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js';
+import type { Executor } from '../src/nn/executor.js';
+import type { NetworkSize } from '../src/nn/open-executor.js';
+import type { TrainingPhase } from './phase.js';
+import type { Session } from './session.js';
+import type { TrainSettings } from './train-settings.js';
+
+/** Data of a run, read and checked, and its training phases. */
+export interface TrainingRun {
+  /** True if texts are encoded; otherwise no encoder is opened and checkpoints belong to none. */
+  readsTexts: boolean;
+  hashes: Required<Pick<CheckpointHashes, 'dataset'>> & Pick<CheckpointHashes, 'graph' | 'slots'>;
+  /** Notices about the data for the user, one line each. */
+  notes: readonly string[];
+  /** Makes networks that may be refused, once the backend is open and before there is a folder. */
+  prepare?(executor: Executor): void;
+  /**
+   * Prepares what phases share, such as vectors of texts.
+   * @param from checkpoint to resume from
+   */
+  phases(session: Session, from: Checkpoint | undefined): Promise<RunPhases>;
+}
+
+/** Phases in their order. */
+export interface RunPhases {
+  phases: readonly PlannedPhase[];
+  /** Called at the end, however it came. */
+  close?(): void;
+}
+
+/** Phase that is opened when its turn comes. */
+export interface PlannedPhase {
+  name: TrainingPhase['name'];
+  open(): Promise<TrainingPhase> | TrainingPhase;
+}
+
+/** Training interface of a task. */
+export interface TaskTrainer {
+  /** Id of an environment that is passed by a program instead of registered. */
+  readonly ownEnvId?: string;
+  /** Contradicting settings in a run of the task, one line each. */
+  problems(settings: TrainSettings): string[];
+  /**
+   * First layer over the texts at the largest batch: `auto` chooses the backend by it. @param textDim of the encoder's
+   * vectors
+   */
+  networkSize(settings: TrainSettings, textDim: number): NetworkSize;
+  /** Optional sections that it reads. */
+  readonly takes?: readonly ('teacher' | 'reader' | 'exactWalker')[];
+  /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. */
+  readonly forkPhase: 'clone' | 'ppo';
+  /** Reads and checks the data of a run. @throws WorkbenchError `data` for data that is missing or does not fit */
+  open(settings: TrainSettings): Promise<TrainingRun>;
+}
