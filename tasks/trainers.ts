@@ -15,7 +15,7 @@ export { openLinkScorer, type OpenedScorer, type ScoredData } from '../trainers/
 export { forkSettings, type ForkSource } from '../trainers/fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from '../trainers/greedy-walks.js';
 export { type PpoOptions, PpoTrainer, type PpoUpdate } from '../trainers/ppo.js';
-export type { Learner } from '../trainers/ppo-step.js';
+export type { ActorCritic } from '../trainers/ppo-step.js';
 export { ppoSettings, type PpoSettings } from '../trainers/ppo-settings.js';
 export { type Collect, type Rollout, wholeWalks } from '../trainers/rollout.js';
 export { StepRollout, type StepRolloutOptions } from '../trainers/step-rollout.js';

@@ -92,12 +92,12 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveWeights):
   const logProbs = segmentLogSoftmax(legalScores(logits, masked), offsets);
   const dLegal = new Float64Array(logProbs.length);
   const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
+  const dValues = new Float64Array(offsets.length - 1);
+  const valueLoss = input.values ? criticLoss(input.values, transitions, settings, dValues) : 0;
   const { entropy, normalizedEntropy, anchorKl } = listTerms(logProbs, input, weights, pulls, settings, dLegal);
   const dLogits = masked ? scatter(dLegal, masked.legal, new Float64Array(logits.length)) : dLegal;
   const { feasibilityCoef } = settings;
   const infeasible = masked ? feasibilityLoss(logits, masked, offsets, weights, feasibilityCoef, dLogits) : 0;
-  const dValues = new Float64Array(offsets.length - 1);
-  const valueLoss = input.values ? criticLoss(input.values, transitions, settings, dValues) : 0;
   const losses = withLoss({ policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: infeasible }, settings);
   finiteLoss(losses.loss);
   return {
@@ -106,27 +106,6 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveWeights):
     dLogits: new Float32Array(dLogits),
     dValues: new Float32Array(dValues),
   };
-}
-
-/** Terms of the objective with their weighted sum. */
-export function withLoss(
-  terms: Omit<PpoLosses, 'loss'>,
-  { valueCoef, entropyCoef, klCoef, feasibilityCoef }: ObjectiveWeights,
-): PpoLosses {
-  const { policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss } = terms;
-  const loss =
-    policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * feasibilityLoss;
-  return { loss, ...terms };
-}
-
-/** Scatters values to their positions among zeros. */
-export function scatter<Column extends Float32Array | Float64Array>(
-  values: Column,
-  indices: Int32Array,
-  into: Column,
-): Column {
-  for (let i = 0; i < values.length; i++) into[indices[i]!] = values[i]!;
-  return into;
 }
 
 /**
@@ -156,8 +135,10 @@ function surrogate(
         `expected a legal action, got ${action[t]} of state ${s}, at transition ${t}`,
       );
     }
+    // r(θ) = π(a | s) / π_old(a | s), section 3.
     const logRatio = logProbs[chosen]! - oldLogProb[t]!;
     const ratio = Math.exp(logRatio);
+    // Equation 7.
     const free = ratio * advantage[t]!;
     const clipped = Math.min(Math.max(ratio, 1 - clipRange), 1 + clipRange) * advantage[t]!;
     // ∂loss/∂log π of the chosen action.
@@ -166,7 +147,7 @@ function surrogate(
       policyLoss -= (advantage[t]! * logProbs[chosen]!) / count;
       pull = advantage[t]! / count;
     } else {
-      // Upper bound of a bad action's cost: the ratio itself has no bound on that side.
+      // Upper bound of a bad action's cost, on the side where the ratio has none: Ye et al. 2020, equation 5.
       const least = dualClip !== null && advantage[t]! < 0 ? dualClip * advantage[t]! : -Infinity;
       policyLoss -= Math.max(Math.min(free, clipped), least) / count;
       if (free <= clipped && free >= least) pull = free / count;
@@ -182,7 +163,36 @@ function surrogate(
 }
 
 /**
- * Mean entropy H, and mean K = Σ p (log p − log q) over the whole action list, not the drawn action alone. Adds their gradients,
+ * L^VF of equation 9: mean squared error; with a value clip the larger of the free and the clipped one, so that clipping never helps.
+ */
+function criticLoss(
+  values: Float32Array,
+  { state, returns, oldValue }: Transitions,
+  { clipRangeValue, valueCoef }: ObjectiveWeights,
+  dValues: Float64Array,
+): number {
+  const count = state.length;
+  let loss = 0;
+  for (let t = 0; t < count; t++) {
+    const value = values[state[t]!]!;
+    const error = value - returns[t]!;
+    let squared = error ** 2;
+    let grad = 2 * error;
+    if (clipRangeValue !== null && Math.abs(value - oldValue[t]!) > clipRangeValue) {
+      const clipped = oldValue[t]! + Math.sign(value - oldValue[t]!) * clipRangeValue - returns[t]!;
+      if (clipped ** 2 > squared) {
+        squared = clipped ** 2;
+        grad = 0;
+      }
+    }
+    loss += squared / count;
+    dValues[state[t]!]! += (valueCoef * grad) / count;
+  }
+  return loss;
+}
+
+/**
+ * S of equation 9, the mean entropy H, and the penalty of equation 8, the mean K = Σ p (log p − log q) to the reference policy, over the whole action list, not the drawn action alone. Adds their gradients,
  * ∂H/∂z = −p (log p + H) and ∂K/∂z = p (log p − log q − K), and those of the chosen actions by the rest of their lists:
  * log π(a) = z(a) − logsumexp(z).
  */
@@ -225,33 +235,6 @@ function listTerms(
   return { entropy, normalizedEntropy: choices > 0 ? normalized / choices : 0, anchorKl };
 }
 
-/** Mean squared error; with a value clip the larger of the free and the clipped one, so that clipping never helps. */
-function criticLoss(
-  values: Float32Array,
-  { state, returns, oldValue }: Transitions,
-  { clipRangeValue, valueCoef }: ObjectiveWeights,
-  dValues: Float64Array,
-): number {
-  const count = state.length;
-  let loss = 0;
-  for (let t = 0; t < count; t++) {
-    const value = values[state[t]!]!;
-    const error = value - returns[t]!;
-    let squared = error ** 2;
-    let grad = 2 * error;
-    if (clipRangeValue !== null && Math.abs(value - oldValue[t]!) > clipRangeValue) {
-      const clipped = oldValue[t]! + Math.sign(value - oldValue[t]!) * clipRangeValue - returns[t]!;
-      if (clipped ** 2 > squared) {
-        squared = clipped ** 2;
-        grad = 0;
-      }
-    }
-    loss += squared / count;
-    dValues[state[t]!]! += (valueCoef * grad) / count;
-  }
-  return loss;
-}
-
 /**
  * The feasibility loss −mean log Σ_legal softmax(all scores), the mean weighted by visits; adds its gradient, times
  * `coef`, to that of all scores. Under a hard mask the scores of a rarely legal action get hardly any training, and may
@@ -285,4 +268,25 @@ function feasibilityLoss(
     }
   }
   return loss;
+}
+
+/** Terms of the objective with their weighted sum. */
+export function withLoss(
+  terms: Omit<PpoLosses, 'loss'>,
+  { valueCoef, entropyCoef, klCoef, feasibilityCoef }: ObjectiveWeights,
+): PpoLosses {
+  const { policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss } = terms;
+  const loss =
+    policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * feasibilityLoss;
+  return { loss, ...terms };
+}
+
+/** Scatters values to their positions among zeros. */
+export function scatter<Column extends Float32Array | Float64Array>(
+  values: Column,
+  indices: Int32Array,
+  into: Column,
+): Column {
+  for (let i = 0; i < values.length; i++) into[indices[i]!] = values[i]!;
+  return into;
 }

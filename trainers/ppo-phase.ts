@@ -5,7 +5,7 @@ import { checkFits, type Checkpoint, type JsonObject } from '../checkpoints/chec
 import { AdamW } from '../src/nn/adamw.js';
 import type { Parameters } from '../src/nn/parameters.js';
 import type { PpoSettings } from './ppo-settings.js';
-import type { Learner } from './ppo-step.js';
+import type { ActorCritic } from './ppo-step.js';
 import type { TrainingPhase } from './phase.js';
 import type { PpoUpdate } from './ppo.js';
 import type { Session } from './session.js';
@@ -29,22 +29,22 @@ export function adamOf(parameters: Parameters, { adamEpsilon, maxGradNorm }: Ppo
   return new AdamW(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
 }
 
-/** A learner with optimizers by the settings of PPO; closing it disposes networks and optimizers. */
-export function openLearner<Observation, Request>(
+/** Actor and critic with optimizers by the settings of PPO; closing disposes both. */
+export function openActorCritic<Observation, Request>(
   actor: Actor<Observation, Request>,
   network: ValueNetwork<Request> | undefined,
   settings: PpoSettings,
 ) {
   const optimizer = adamOf(actor.parameters, settings);
   const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
-  const learner: Learner<Observation, Request> = { actor, optimizer, critic };
+  const networks: ActorCritic<Observation, Request> = { actor, optimizer, critic };
   const close = () => {
     optimizer.dispose();
     critic?.optimizer.dispose();
     network?.dispose();
     actor.dispose();
   };
-  return { learner, close };
+  return { networks, close };
 }
 
 const rewardAndKl = (metrics: Readonly<Record<string, number>>) =>

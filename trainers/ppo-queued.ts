@@ -7,7 +7,7 @@ import type { Outputs } from '../src/nn/tape.js';
 import { type Transitions, withLoss } from './ppo-loss.js';
 import {
   gatherSegments,
-  type Learner,
+  type ActorCritic,
   type MinibatchPart,
   type PartResult,
   partsOf,
@@ -37,11 +37,11 @@ export class QueuedSteps<Observation, Request> {
   readonly #values: ((states: Int32Array) => () => Outputs) | undefined;
 
   constructor(
-    readonly learner: Learner<Observation, Request>,
+    readonly networks: ActorCritic<Observation, Request>,
     readonly settings: PpoSettings,
     round: Pick<Rollout<Request>, 'states'>,
   ) {
-    const { actor, optimizer, critic } = learner;
+    const { actor, optimizer, critic } = networks;
     const { states } = round;
     this.#score = actor.hold?.(states) ?? ((chosen) => actor.score(requestsOf(round, chosen)));
     const network = critic?.network;
@@ -59,7 +59,7 @@ export class QueuedSteps<Observation, Request> {
   add(batch: StepBatch<Request>, learningRate: number): void {
     const [optimizer, criticsOptimizer] = this.#optimizers as [AdamW, AdamW?];
     const norms = this.#optimizers.map(() => this.#scope.take(1));
-    const { actor } = this.learner;
+    const { actor } = this.networks;
     const parts: Queued['parts'] = [];
     const gather = () => {
       for (const part of partsOf(actor, batch)) {
@@ -108,7 +108,7 @@ export class QueuedSteps<Observation, Request> {
    * @throws Diverged for numbers that are not finite: the networks are those before the step
    */
   async results(): Promise<StepResult[]> {
-    const { executor } = this.learner.optimizer.parameters;
+    const { executor } = this.networks.optimizer.parameters;
     const read = (numbers: Numbers) => executor.read(numbers);
     const all = await Promise.all(
       this.#queued.map(({ parts, norms }) =>

@@ -8,7 +8,7 @@ import { type Minibatch, pickTransitions, type Rollout } from './rollout.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** Networks updated by PPO: a policy, and a critic if there is one. */
-export interface Learner<Observation, Request> {
+export interface ActorCritic<Observation, Request> {
   actor: Actor<Observation, Request>;
   optimizer: AdamW;
   /** With its optimizer; needed by `baseline: critic` alone. */
@@ -35,12 +35,12 @@ export interface StepBatch<Request> {
  * critic
  */
 export async function ppoStep<Observation, Request>(
-  learner: Learner<Observation, Request>,
+  networks: ActorCritic<Observation, Request>,
   batch: StepBatch<Request>,
   settings: ObjectiveWeights,
   learningRate: number,
 ): Promise<StepResult> {
-  const { actor, optimizer, critic } = learner;
+  const { actor, optimizer, critic } = networks;
   const cut = partsOf(actor, batch);
   const results: ObjectiveResult[] = [];
   let gradNorm = NaN;
@@ -48,7 +48,7 @@ export async function ppoStep<Observation, Request>(
   const stepActor = async (recordValues?: RecordPart) => {
     gradNorm = await optimizer.step(async (recordScores) => {
       for (const part of cut) {
-        const { logits, values, objective } = prepared(learner, batch, part);
+        const { logits, values, objective } = prepared(networks, batch, part);
         const [scores, estimates] = await Promise.all([recordScores(logits), values && recordValues?.(values)]);
         const result = objective(scores.values, estimates?.values, settings);
         results.push(result);
@@ -80,7 +80,7 @@ export function requestsOf<Request>({ states }: StepBatch<Request>['round'], cho
 
 /** The host's share of the networks for a minibatch or a part of one. */
 function prepared<Observation, Request>(
-  { actor, critic }: Learner<Observation, Request>,
+  { actor, critic }: ActorCritic<Observation, Request>,
   { round, reference }: StepBatch<Request>,
   minibatch: Minibatch,
 ) {

@@ -11,11 +11,11 @@ import { eventLoopYielder } from '../src/run/stop.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 import { QueuedSteps } from './ppo-queued.js';
-import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
+import { ppoStep, type ActorCritic, type StepResult } from './ppo-step.js';
 import { actionDraw, type Collect, type Minibatch, type Rollout } from './rollout.js';
 
 /** Networks and experience. */
-export interface PpoOptions<Observation, Request> extends Learner<Observation, Request> {
+export interface PpoOptions<Observation, Request> extends ActorCritic<Observation, Request> {
   /** Frozen clone as reference policy; needed if `klCoef` > 0. */
   referencePolicy?: Actor<Observation, Request> | undefined;
   /** Collector of experience: `wholeWalks` of samples, or `fixedSteps` of continuing environments. */

@@ -26,7 +26,7 @@ import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fo
 import { backendToGoOnWith, checkpointToResume, discardAfter, longerConfig } from './resume.js';
 import { runPhase } from './phase.js';
 import { type OnUpdate, openRunLogs, type Session, type Trial } from './session.js';
-import type { TaskTrainer, TrainingRun } from './task-trainer.js';
+import type { RunPhases, TaskTrainer, TrainingRun } from './task-trainer.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** Settings, folder and start of a training run. */
@@ -132,7 +132,7 @@ export function hashesOf({ hashes, readsTexts }: TrainingRun, encoder: StateEnco
   };
 }
 
-/** Runs all phases, in a folder locked by this process. */
+/** Runs all phases, in a folder locked by this process, each from the checkpoint if it is of the phase. */
 async function runPhases(
   training: TrainingRun,
   from: Checkpoint | undefined,
@@ -141,28 +141,14 @@ async function runPhases(
 ): Promise<void> {
   const { run, settings } = parts;
   const logs = openRunLogs(run, settings, onTruncatedLog, onMetrics);
+  let opened: RunPhases | undefined;
   try {
     discardAfter(run, logs, settings, from);
     if (from || parts.start) resumeProvenance(run.files.provenance);
-    await trainPhases(training, { ...parts, logs }, from);
-    logs.flush();
-    keepProvenance(run.files.provenance);
-    await evaluateBest?.(run);
-    const provenanceSha256 = hashOfNotes(run.files.provenance);
-    writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
-    run.update({ status: 'finished', ...(provenanceSha256 !== undefined && { provenanceSha256 }) });
-  } finally {
-    logs.close();
-  }
-}
-
-/** Trains phase by phase, each from the checkpoint if it is of the phase. */
-async function trainPhases(training: TrainingRun, session: Session, from: Checkpoint | undefined): Promise<void> {
-  const { run } = session;
-  const { phases, close } = await training.phases(session, from);
-  const reached = phases.findIndex(({ name }) => name === from?.header.phase);
-  try {
-    for (const { name, open } of phases.slice(Math.max(reached, 0))) {
+    const session = { ...parts, logs };
+    opened = await training.phases(session, from);
+    const reached = opened.phases.findIndex(({ name }) => name === from?.header.phase);
+    for (const { name, open } of opened.phases.slice(Math.max(reached, 0))) {
       run.update({ phase: name });
       const phase = await open();
       try {
@@ -172,8 +158,15 @@ async function trainPhases(training: TrainingRun, session: Session, from: Checkp
       }
       run.update({ done: { ...run.state.done, [name]: true } });
     }
+    logs.flush();
+    keepProvenance(run.files.provenance);
+    await evaluateBest?.(run);
+    const provenanceSha256 = hashOfNotes(run.files.provenance);
+    writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
+    run.update({ status: 'finished', ...(provenanceSha256 !== undefined && { provenanceSha256 }) });
   } finally {
-    close?.();
+    opened?.close?.();
+    logs.close();
   }
 }
 

@@ -19,7 +19,7 @@ export interface ExactFacts {
 }
 
 /** Further inputs of training. */
-export interface ExactCourse {
+export interface ExactTrainerOptions {
   /** Train triples as queries in the trained directions. */
   queries: TripleColumns;
   /** True: hide every edge between the ends of a train query; false: only its own and its inverse. */
@@ -36,7 +36,7 @@ interface ExactStep {
 }
 
 /** Continues from the restored state; close after use. */
-export interface ExactLearner {
+export interface ExactTrainer {
   readonly steps: number;
   /** Unit of steps, such as `relations`. */
   readonly unit: string;
@@ -62,7 +62,7 @@ export type WalkFinder = (query: Query, most: number, rng: Rng) => readonly Int3
 /** Exact walker, new or trained. */
 export interface ExactWalker {
   ranker(name: string): LinkRanker;
-  learner(course: ExactCourse): ExactLearner;
+  trainer(options: ExactTrainerOptions): ExactTrainer;
   /** Samples walks that end on an answer by their share of its probability; absent for models without walk probabilities. */
   walks?(pairs: boolean): WalkFinder;
   /** Full training state as copied arrays; after restoring it the next steps give equal bytes. */

@@ -12,7 +12,7 @@ import type { ReaderBasis, ReaderFacts } from './facts.js';
 import type { ReaderSettings } from './settings.js';
 
 /** Position of a step in training. Random choices depend on it and the seed alone, so that resuming needs weights alone. */
-export interface ReaderCourse {
+export interface ScheduledStep {
   /** From 0. */
   step: number;
   learningRate: number;
@@ -48,7 +48,7 @@ export interface Reader {
    * @param batch not empty; the sum over it does not depend on its order but for rounding
    * @throws Diverged for numbers that are not finite; nothing has changed then
    */
-  step(batch: readonly QuestionSample[], course: ReaderCourse): Promise<ReaderStep>;
+  step(batch: readonly QuestionSample[], scheduled: ScheduledStep): Promise<ReaderStep>;
   /** Step from which the learning rate schedule restarts, since another network is trained from there. */
   restartsAt?: number;
   /** Reads the task alone. @returns as every question agent */

@@ -36,7 +36,7 @@ import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
 import { type BackgroundOptions, encodeInBackground } from '../../trainers/background-encoding.js';
 import { ExpectedRewardTrainer } from '../../trainers/expected-reward.js';
 import type { TrainingPhase } from '../../trainers/phase.js';
-import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
+import { firstWeights, openActorCritic, ppoPhase } from '../../trainers/ppo-phase.js';
 import { PpoTrainer } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { logEncoding, type Session } from '../../trainers/session.js';
@@ -212,7 +212,11 @@ function dialoguePpo(session: DialogueSession, transe: EmbeddingTable | undefine
   const referencePolicy = reference && walkerActor(reference);
   const critic =
     settings.baseline === 'critic' ? createCritic(executor, walker, networkShape(inputs), seed) : undefined;
-  const { learner, close } = openLearner(walkerActor(policy), critic && walkerValues(critic, featurizer), settings);
+  const { networks, close } = openActorCritic(
+    walkerActor(policy),
+    critic && walkerValues(critic, featurizer),
+    settings,
+  );
   const shaping = env.shaping === 'transe' ? transe! : undefined;
   const envs = makeVectorEnv(
     // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.
@@ -231,12 +235,12 @@ function dialoguePpo(session: DialogueSession, transe: EmbeddingTable | undefine
   const exact = settings.gradient === 'exact';
   const note = madeFromSamples('training', exact ? 'policy gradient' : 'PPO');
   if (!exact) walkable.forEach((i) => note(train[i]!));
-  const parts = { ...learner, settings, seed, referencePolicy };
+  const parts = { ...networks, settings, seed, referencePolicy };
   const phase = ppoPhase(session, {
     trainer: exact
       ? new ExpectedRewardTrainer({ ...parts, walks: goldWalks(train, graph, rules, note) })
       : new PpoTrainer({ ...parts, collect: wholeWalks(envs, walkable) }),
-    ...{ trainState: learner, settings, start },
+    ...{ trainState: networks, settings, start },
     evaluate: () => evaluateOnValid(session, policy),
     close() {
       envs.close();

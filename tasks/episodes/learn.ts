@@ -8,7 +8,7 @@ import type { Executor } from '../../src/nn/executor.js';
 import type { NetworkSize } from '../../src/nn/open-executor.js';
 import { anyFunction, checkGiven } from '../../src/run/read-json.js';
 import { subSeed } from '../../src/run/seeds.js';
-import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
+import { firstWeights, openActorCritic, ppoPhase } from '../../trainers/ppo-phase.js';
 import type { PpoSettings } from '../../trainers/ppo-settings.js';
 import { PpoTrainer } from '../../trainers/ppo.js';
 import type { TrainingPhase } from '../../trainers/phase.js';
@@ -115,16 +115,20 @@ function policyPpo(
   const envs = Array.from({ length: policy.numEnvs }, () => source.make());
   const { numSteps, minibatchSize } = policy;
   const rollout = new StepRollout({ envs, shape, numSteps, minibatchSize, normalizer, seed, onNote: session.note });
-  const { learner, close } = openLearner(actor, rounds.baseline === 'critic' ? critic : undefined, rounds);
+  const { networks: trained, close } = openActorCritic(
+    actor,
+    rounds.baseline === 'critic' ? critic : undefined,
+    rounds,
+  );
   const choose = policyChooser<unknown>(actor, { normalizer });
   return ppoPhase(session, {
     trainer: new PpoTrainer<VectorObservation, unknown>({
-      ...learner,
+      ...trained,
       settings: rounds,
       seed,
       collect: rollout.collect(),
     }),
-    trainState: { ...learner, extra: rollout },
+    trainState: { ...trained, extra: rollout },
     settings: rounds,
     start: firstWeights(session),
     lowestFigure: -Number.MAX_VALUE,
@@ -143,7 +147,7 @@ function policyPpo(
     close() {
       for (const env of envs) env.close();
       close();
-      if (!learner.critic) critic?.dispose();
+      if (!trained.critic) critic?.dispose();
     },
   });
 }

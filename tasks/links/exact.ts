@@ -42,18 +42,18 @@ export function exactTrainingRun(settings: ExactSettings, data: LinkTrainingData
       const ranker = walker.ranker(own.kind);
       const watched = sampledTriples(data.valid, own.evalSamples ?? Infinity, 'train/eval-samples');
       const open = () => {
-        const learner = walker.learner({ queries, pairs: data.hidePairs, threads, signal });
-        const { steps, unit } = learner;
+        const trainer = walker.trainer({ queries, pairs: data.hidePairs, threads, signal });
+        const { steps, unit } = trainer;
         const share = (step: number) => Math.floor((step * own.evaluations) / steps);
         const step = async (at: number) => {
-          const { loss, figures } = await learner.step(at);
+          const { loss, figures } = await trainer.step(at);
           return { loss, figures: { 'train/loss': loss, ...figures } };
         };
         return fitPhase(walker, step, {
           ...{ steps, unit },
           evaluatesAt: (done) => share(done) > share(done - 1),
           evaluate: () => rankOnValid(session, data, ranker, watched),
-          close: () => learner.close(),
+          close: () => trainer.close(),
         });
       };
       return { phases: [{ name: 'fit', open }] };

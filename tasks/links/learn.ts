@@ -14,7 +14,7 @@ import { printable } from '../../src/run/printable.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { clonePhase } from '../../trainers/clone.js';
 import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrations.js';
-import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
+import { firstWeights, openActorCritic, ppoPhase } from '../../trainers/ppo-phase.js';
 import { PpoTrainer } from '../../trainers/ppo.js';
 import type { TrainingPhase } from '../../trainers/phase.js';
 import { wholeWalks } from '../../trainers/rollout.js';
@@ -168,14 +168,14 @@ function linkPpo(session: LinkSession): TrainingPhase {
   referencePolicy?.parameters.import(start!.tensors);
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic = ppo.baseline === 'critic' ? createLinkCritic(executor, settings.linkWalker, shape, seed) : undefined;
-  const { learner, close } = openLearner(actor, critic, ppo);
+  const { networks, close } = openActorCritic(actor, critic, ppo);
   const world = { ...trainWalks(session), shaping: scorers.shaping };
   const envs = makeVectorEnv(linkQueryId, world, ppo.samplesPerUpdate * ppo.explorations);
   const walkable = Int32Array.from(data.queries.heads.keys());
   madeFrom('training', 'policy gradient', { graph: graph.hash, split: 'train', queries: walkable.length });
   return ppoPhase(session, {
-    trainer: new PpoTrainer({ ...learner, settings: ppo, seed, referencePolicy, collect: wholeWalks(envs, walkable) }),
-    ...{ trainState: learner, settings: ppo, start },
+    trainer: new PpoTrainer({ ...networks, settings: ppo, seed, referencePolicy, collect: wholeWalks(envs, walkable) }),
+    ...{ trainState: networks, settings: ppo, start },
     evaluate: () => evaluateOnValid(session, actor),
     close() {
       envs.close();

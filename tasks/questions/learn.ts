@@ -88,7 +88,7 @@ async function openQuestionTraining(settings: TrainSettings): Promise<TrainingRu
 /** Clones a teacher's walks. */
 function cloneOf(
   session: Session,
-  { learner: { actor } }: OpenedWalk,
+  { networks: { actor } }: OpenedWalk,
   { walks }: Teacher,
   evaluate: () => Promise<Record<string, number>>,
 ): TrainingPhase {
@@ -112,14 +112,14 @@ function questionPpo(
   evaluate: () => Promise<Record<string, number>>,
 ): TrainingPhase {
   const { ppo: settings, seed } = session.settings;
-  const { learner, envs, walkable } = opened;
+  const { networks, envs, walkable } = opened;
   const note = madeFromSamples('training', 'PPO');
   walkable.forEach((i) => note(train[i]!));
   const start = firstWeights(session);
   const referencePolicy = start && settings.klCoef > 0 ? opened.referencePolicy(start) : undefined;
   return ppoPhase(session, {
-    trainer: new PpoTrainer({ ...learner, settings, seed, referencePolicy, collect: wholeWalks(envs, walkable) }),
-    ...{ trainState: learner, settings, start, evaluate },
+    trainer: new PpoTrainer({ ...networks, settings, seed, referencePolicy, collect: wholeWalks(envs, walkable) }),
+    ...{ trainState: networks, settings, start, evaluate },
     close: () => referencePolicy?.dispose(),
   });
 }
@@ -130,12 +130,12 @@ function questionPpo(
  */
 async function evaluateQuestionsOnValid(
   session: Pick<Session, 'progress' | 'signal'>,
-  { learner, validEnvs }: OpenedWalk,
+  { networks, validEnvs }: OpenedWalk,
   valid: readonly QuestionSample[],
   chosen: Int32Array,
 ): Promise<Record<string, number>> {
   const line = session.progress('evaluate on valid', chosen.length, 'questions');
-  const walks = await greedyWalks(learner.actor, validEnvs, chosen, {
+  const walks = await greedyWalks(networks.actor, validEnvs, chosen, {
     onProgress: (done) => line.update(done),
     signal: session.signal,
   });

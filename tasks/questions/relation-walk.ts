@@ -27,7 +27,7 @@ import {
   type RelationWalkWorld,
 } from '../../envs/relation-walk/relation-walk-env.js';
 import { VectorEnv } from '../../envs/vector-env.js';
-import { openLearner } from '../../trainers/ppo-phase.js';
+import { openActorCritic } from '../../trainers/ppo-phase.js';
 import type { Session } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { TrainingQuestions } from './training-data.js';
@@ -52,7 +52,7 @@ export function relationWalk(
     const actors = session.settings.relationWalker.reads === 'words' ? wordActors : sentenceActors;
     const newActor = await actors(session, questions, shape);
     return {
-      ...openLearner(newActor(), undefined, ppo),
+      ...openActorCritic(newActor(), undefined, ppo),
       /** Another actor with these weights, which PPO is kept near; the caller disposes it. */
       referencePolicy({ tensors }: Checkpoint) {
         const referencePolicy = newActor();

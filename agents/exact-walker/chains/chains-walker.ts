@@ -12,9 +12,9 @@ import type { StoredTensors } from '../../../src/nn/parameters.js';
 import { type LinkRanker, type Reason, scorerRanker } from '../../link-agents.js';
 import type { HeadAndRelation } from '../../link-walker/beam.js';
 import type {
-  ExactCourse,
+  ExactTrainerOptions,
   ExactFacts,
-  ExactLearner,
+  ExactTrainer,
   ExactWalker,
   ExactWalkerKind,
   WalkFinder,
@@ -26,7 +26,7 @@ import {
   degreesOf,
   type LearnedRelation,
   priorOf,
-  relationLearner,
+  relationTrainer,
   triplesOf,
 } from './learn-relation.js';
 import { mixtureOf } from './mixture.js';
@@ -52,9 +52,9 @@ function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWa
   return {
     ranker: (name) => chainRanker(name, graph, (relation) => learned.get(relation) ?? unlearned),
     walks: (pairs) => posteriorWalks(graph, pairs, (relation) => learned.get(relation) ?? unlearned),
-    learner({ queries, pairs, threads, signal }) {
+    trainer({ queries, pairs, threads, signal }) {
       const work = chainWork(graph, queries, { settings: settings.chains, seed, hops, pairs });
-      return chainLearner(work, order, { threads, signal }, (relation, own) => learned.set(relation, own));
+      return chainTrainer(work, order, { threads, signal }, (relation, own) => learned.set(relation, own));
     },
     state() {
       const relations = [...learned.keys()].sort((a, b) => a - b);
@@ -144,12 +144,12 @@ function mostTriplesFirst(graph: Graph): Int32Array {
 
 const ahead = 2;
 
-function chainLearner(
+function chainTrainer(
   work: ChainWork,
   order: Int32Array,
-  { threads, signal }: Pick<ExactCourse, 'threads' | 'signal'>,
+  { threads, signal }: Pick<ExactTrainerOptions, 'threads' | 'signal'>,
   keep: (relation: number, learned: LearnedRelation) => void,
-): ExactLearner {
+): ExactTrainer {
   const pool =
     threads === 1
       ? undefined
@@ -161,7 +161,7 @@ function chainLearner(
           memoryHint: 'Lower --threads or exactWalker.chains.queries.',
           signal,
         });
-  const alone = pool ? undefined : relationLearner(work, eventLoopYielder(signal));
+  const alone = pool ? undefined : relationTrainer(work, eventLoopYielder(signal));
   const asked = new Map<number, Promise<LearnedRelation>>();
   const learn = (at: number) => {
     if (!pool) return alone!(order[at]!);

@@ -101,8 +101,8 @@ export function degreesOf({ offsets }: Pick<Graph, 'offsets'>): Int32Array {
   return Int32Array.from({ length: offsets.length - 1 }, (_, entity) => offsets[entity + 1]! - offsets[entity]!);
 }
 
-/** Learner with the scratch of one thread. @param pause awaited every few milliseconds; if it throws, the relation is aborted */
-export function relationLearner(
+/** Trainer with the scratch of one thread. @param pause awaited every few milliseconds; if it throws, the relation is aborted */
+export function relationTrainer(
   work: ChainWork,
   pause: () => Promise<void> = async () => {},
 ): (relation: number) => Promise<LearnedRelation> {
@@ -191,4 +191,4 @@ export function relationLearner(
   };
 }
 
-serveJobs(import.meta.url, (work: ChainWork) => Promise.resolve(relationLearner(work)));
+serveJobs(import.meta.url, (work: ChainWork) => Promise.resolve(relationTrainer(work)));

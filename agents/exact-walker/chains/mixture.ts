@@ -27,7 +27,7 @@ export interface MixtureTable {
 }
 
 /** Training options. */
-export type MixtureCourse = Pick<
+export type MixtureOptions = Pick<
   ChainSettings,
   'objective' | 'steps' | 'batchSize' | 'learningRate' | 'walks' | 'epochs' | 'clipRange'
 >;
@@ -80,19 +80,19 @@ export function meanLoss(table: MixtureTable, theta: Float64Array): number {
 export async function fitMixture(
   table: MixtureTable,
   theta: Float64Array,
-  course: MixtureCourse,
+  options: MixtureOptions,
   rng: Rng,
   pause: () => Promise<void>,
 ): Promise<void> {
   const { queries, columns } = table;
   if (queries === 0) return;
-  const { steps, objective, learningRate } = course;
-  const passes = objective === 'ppo' ? course.epochs : 1;
+  const { steps, objective, learningRate } = options;
+  const passes = objective === 'ppo' ? options.epochs : 1;
   const descend = adam(theta, steps * passes, learningRate);
   const [pi, grad] = [new Float64Array(columns), new Float64Array(columns)];
   const order = Int32Array.from({ length: queries }, (_, i) => i);
-  const batch = new Int32Array(Math.min(course.batchSize, queries));
-  const walks = new SampledWalks(table, course);
+  const batch = new Int32Array(Math.min(options.batchSize, queries));
+  const walks = new SampledWalks(table, options);
   let next = queries;
   for (let step = 0; step < steps; step++) {
     for (let i = 0; i < batch.length; i++) {
@@ -129,7 +129,7 @@ function rewardGrad({ columns, answer }: MixtureTable, query: number, pi: Float6
  */
 class SampledWalks {
   readonly #table: MixtureTable;
-  readonly #course: MixtureCourse;
+  readonly #options: MixtureOptions;
   /** float64 [columns]: sums of positive and of negative advantages per chain. */
   readonly #better: Float64Array;
   readonly #worse: Float64Array;
@@ -139,19 +139,19 @@ class SampledWalks {
   readonly #chains: Int32Array;
   readonly #rewards: Uint8Array;
 
-  constructor(table: MixtureTable, course: MixtureCourse) {
+  constructor(table: MixtureTable, options: MixtureOptions) {
     this.#table = table;
-    this.#course = course;
+    this.#options = options;
     const { columns } = table;
     [this.#better, this.#worse] = [new Float64Array(columns), new Float64Array(columns)];
     [this.#old, this.#sums] = [new Float64Array(columns), new Float64Array(columns)];
-    this.#chains = new Int32Array(course.walks);
-    this.#rewards = new Uint8Array(course.walks);
+    this.#chains = new Int32Array(options.walks);
+    this.#rewards = new Uint8Array(options.walks);
   }
 
   draw(batch: Int32Array, pi: Float64Array, rng: Rng): void {
     const { columns, answer } = this.#table;
-    const { walks } = this.#course;
+    const { walks } = this.#options;
     const [better, worse, sums, chains, rewards] = [this.#better, this.#worse, this.#sums, this.#chains, this.#rewards];
     this.#old.set(pi);
     better.fill(0);
@@ -174,7 +174,7 @@ class SampledWalks {
   }
 
   grad(pi: Float64Array, grad: Float64Array): void {
-    const { objective, clipRange } = this.#course;
+    const { objective, clipRange } = this.#options;
     const [better, worse, old] = [this.#better, this.#worse, this.#old];
     let total = 0;
     for (let p = 0; p < grad.length; p++) {

@@ -33,8 +33,8 @@ export interface BatchPart {
   part: number;
 }
 
-/** Learner with the scratch of one thread: writes the gradients of a part and returns its share of the batch loss. */
-export function partLearner(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
+/** Function with the scratch of one thread that writes the gradients of a part and returns its share of the batch loss. */
+export function partGradients(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
   const { rows, queries, settings, seed, pairs, grads: gradsOfParts } = work;
   const { batchSize } = settings;
   const graph = Graph.fromShared(work.graph);
@@ -112,4 +112,4 @@ function candidateDrawer(
   };
 }
 
-serveJobs(import.meta.url, (work: MessageWork) => Promise.resolve(partLearner(work)));
+serveJobs(import.meta.url, (work: MessageWork) => Promise.resolve(partGradients(work)));

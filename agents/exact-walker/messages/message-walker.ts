@@ -9,9 +9,9 @@ import { eventLoopYielder } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import { scorerRanker } from '../../link-agents.js';
-import type { ExactCourse, ExactFacts, ExactLearner, ExactWalker, ExactWalkerKind } from '../exact-walker.js';
+import type { ExactTrainerOptions, ExactFacts, ExactTrainer, ExactWalker, ExactWalkerKind } from '../exact-walker.js';
 import type { MessageSettings } from '../settings.js';
-import { type BatchPart, type MessageWork, mostParts, partLearner } from './learn-batch.js';
+import { type BatchPart, type MessageWork, mostParts, partGradients } from './learn-batch.js';
 import { MessageNetwork } from './message-network.js';
 import { NamedWeights, nameTensors } from './relation-names.js';
 
@@ -33,7 +33,7 @@ function createMessageWalker(facts: ExactFacts): ExactWalker {
   const rows = relationRows(graph);
   return {
     ranker: (name) => messageRanker(name, facts, network, rows),
-    learner: (course) => messageLearner(facts, course, { network, named, optimizer, rows }),
+    trainer: (options) => messageTrainer(facts, options, { network, named, optimizer, rows }),
     async state() {
       const { steps, tensors } = await optimizer.exportState(optimizerPrefix);
       return { steps, tensors: { ...(await parameters.export()), ...tensors, ...(names && nameTensors(names)) } };
@@ -81,11 +81,11 @@ interface Learned {
   rows: RelationRows;
 }
 
-function messageLearner(
+function messageTrainer(
   { graph, settings, hops, seed }: ExactFacts,
-  { queries, pairs, threads, signal }: ExactCourse,
+  { queries, pairs, threads, signal }: ExactTrainerOptions,
   { network, named, optimizer, rows }: Learned,
-): ExactLearner {
+): ExactTrainer {
   const { messages } = settings;
   const { steps } = messages;
   const { arena, kernels, values, grads } = network.parameters;
@@ -106,7 +106,7 @@ function messageLearner(
           memoryHint: 'Lower --threads.',
           signal,
         });
-  const alone = pool ? undefined : partLearner(work, network);
+  const alone = pool ? undefined : partGradients(work, network);
   const turn = eventLoopYielder(signal);
   const learn = async (step: number): Promise<number[]> => {
     const asked = work.grads.map((_, part): BatchPart => ({ step, part }));

@@ -13,7 +13,7 @@ import type { StoredTensors } from '../../../src/nn/parameters.js';
 import type { BilinearWeights } from '../../embeddings/bilinear-step.js';
 import { noAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
-import type { Reader, ReaderCourse, ReaderKind, ReaderStep } from '../reader.js';
+import type { Reader, ScheduledStep, ReaderKind, ReaderStep } from '../reader.js';
 import { ScaledTexts } from '../../relation-walker/question-vectors.js';
 import { scaleOf, sentenceBasis } from '../words/inputs.js';
 import { emptyWeights, factsBatch, factsStep, fillTable, fittedTable, tableTensors } from './fitted-table.js';
@@ -93,7 +93,7 @@ class EmbedKgqaReader implements Reader {
     return this.#texts.prepare(tasks.map(maskedQuestion), signal);
   }
 
-  async step(samples: readonly QuestionSample[], { step, learningRate }: ReaderCourse): Promise<ReaderStep> {
+  async step(samples: readonly QuestionSample[], { step, learningRate }: ScheduledStep): Promise<ReaderStep> {
     const { facts, questions, relationsOf } = (this.#training ??= this.train());
     const { settings, seed } = this.#facts;
     const { table, fit } = settings;

@@ -7,7 +7,7 @@ import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
 import type { StoredTensors } from '../../../src/nn/parameters.js';
 import { noAnswer, type QuestionAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
-import { type Reader, type ReaderCourse, type ReaderStep, TrainState } from '../reader.js';
+import { type Reader, type ScheduledStep, type ReaderStep, TrainState } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
 import type { InitialWeights, WordInput } from '../words/inputs.js';
 import type { EntityTable } from './entity-table.js';
@@ -92,7 +92,7 @@ class EntityReader<Batch extends LaidQuestions> implements Reader {
     await this.network.prepare?.(tasks.map(maskedQuestion), signal);
   }
 
-  async step(batch: readonly QuestionSample[], { step, learningRate }: ReaderCourse): Promise<ReaderStep> {
+  async step(batch: readonly QuestionSample[], { step, learningRate }: ScheduledStep): Promise<ReaderStep> {
     await this.prepare(batch.map(({ task }) => task));
     const { network, subgraphs } = this;
     const { table } = network;

@@ -12,11 +12,11 @@ import {
 import {
   chainWork,
   type LearnedRelation,
-  relationLearner,
+  relationTrainer,
 } from '../../../agents/exact-walker/chains/learn-relation.js';
 import {
   fitMixture,
-  type MixtureCourse,
+  type MixtureOptions,
   meanLoss,
   mixtureLoss,
   mixtureOf,
@@ -28,7 +28,7 @@ import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { byIds, Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { randomWorld } from '../../fixtures/exact-learner.js';
+import { randomWorld } from '../../fixtures/exact-trainer.js';
 import { isLong, often } from '../../fixtures/long-tests.js';
 import { type Ids, idsOf, numberedGraph } from '../../fixtures/triple-columns.js';
 
@@ -160,7 +160,7 @@ test('the gradient of the loss is its gradient', async () => {
   expect(meanLoss(table, theta)).toBeLessThan(before);
 });
 
-const courseOf = (objective: MixtureCourse['objective']): MixtureCourse => ({
+const courseOf = (objective: MixtureOptions['objective']): MixtureOptions => ({
   ...{ objective, steps: 400, batchSize: 16, learningRate: 0.05, walks: 8, epochs: 4, clipRange: 0.2 },
 });
 
@@ -187,7 +187,7 @@ describe('a policy fitted to sampled walks', () => {
   test('sampled gradients are the exact one on average', async () => {
     // One small Adam step depends only on the sign of the gradient: many sampled walks give the exact one's.
     const start = Float64Array.of(0.3, -0.2, 0.1, -0.4);
-    const stepped = async (objective: MixtureCourse['objective']) => {
+    const stepped = async (objective: MixtureOptions['objective']) => {
       const theta = start.slice();
       const course = { ...courseOf(objective), steps: 1, epochs: 1, batchSize: 8, walks: 4096, learningRate: 1e-3 };
       await fitMixture(table, theta, course, new Rng(5), async () => {});
@@ -322,7 +322,7 @@ describe.each(isLong ? [3, 4] : [3])('a relation, with chains of up to %i', (hop
 
   test('learns the same, independent of earlier relations', async () => {
     const inTurn = async (relations: number[]) => {
-      const learn = relationLearner(work);
+      const learn = relationTrainer(work);
       const learned: LearnedRelation[] = [];
       for (const relation of relations) learned.push(await learn(relation));
       return learned;
@@ -339,19 +339,19 @@ describe.each(isLong ? [3, 4] : [3])('a relation, with chains of up to %i', (hop
     const endless = exactWalkerSettings.parse({ chains: { ...settings.chains, steps: 1_000_000 } });
     const walker = exactWalkerKind('chains').create({ graph, settings: endless, hops, seed: 1 });
     const signal = AbortSignal.timeout(1);
-    const learner = walker.learner({ queries, pairs: true, threads: 1, signal });
-    await expect(learner.step(0)).rejects.toMatchObject({ code: 'stopped' });
+    const trainer = walker.trainer({ queries, pairs: true, threads: 1, signal });
+    await expect(trainer.step(0)).rejects.toMatchObject({ code: 'stopped' });
     expect((await walker.state()).steps).toBe(0);
   });
 
   test('ranks by walk probability, and reports the shares of chains', async () => {
     const walker = exactWalkerKind('chains').create({ graph, settings, hops, seed: 1 });
-    const learner = walker.learner({ queries, pairs: true, threads: 1 });
-    for (let at = 0; at < learner.steps; at++) await learner.step(at);
+    const trainer = walker.trainer({ queries, pairs: true, threads: 1 });
+    for (let at = 0; at < trainer.steps; at++) await trainer.step(at);
     const { tensors } = await walker.state();
     const again = exactWalkerKind('chains').create({ graph, settings, hops, seed: 7 });
     again.restore(tensors);
-    const learned = await relationLearner(work)(4);
+    const learned = await relationTrainer(work)(4);
     const pi = new Float64Array(learned.theta.length);
     mixtureOf(Float64Array.from(learned.theta), pi);
     const count = pi.length - 1;
@@ -379,14 +379,14 @@ describe.each(isLong ? [3, 4] : [3])('a relation, with chains of up to %i', (hop
 
   test.each([true, false])('draws walks by their share in the answer, pairs hidden: %s', async (pairs) => {
     const walker = exactWalkerKind('chains').create({ graph, settings, hops, seed: 1 });
-    const learner = walker.learner({ queries, pairs, threads: 1 });
-    for (let at = 0; at < learner.steps; at++) await learner.step(at);
+    const trainer = walker.trainer({ queries, pairs, threads: 1 });
+    for (let at = 0; at < trainer.steps; at++) await trainer.step(at);
     const find = walker.walks!(pairs);
     const rng = new Rng(9);
     const draws = often(300, 1000);
     let asked = 0;
     for (const relation of [1, 4]) {
-      const learned = await relationLearner({ ...work, pairs })(relation);
+      const learned = await relationTrainer({ ...work, pairs })(relation);
       const pi = new Float64Array(learned.theta.length);
       mixtureOf(Float64Array.from(learned.theta), pi);
       for (const [i, head] of queries.heads.entries()) {

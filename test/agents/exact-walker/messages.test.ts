@@ -14,7 +14,7 @@ import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { Graph, type TripleColumns, inverseName } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { learnsAndGoesOn, randomWorld } from '../../fixtures/exact-learner.js';
+import { learnsAndGoesOn, randomWorld } from '../../fixtures/exact-trainer.js';
 import { inTurn, isLong, often } from '../../fixtures/long-tests.js';
 
 const numEntities = 12;
