@@ -3,7 +3,8 @@ import type { Executor } from '../../src/nn/executor.js';
 import { type HostTensor, orthogonalValues, Parameters } from '../../src/nn/parameters.js';
 import { type Outputs, Tape, type Taped } from '../../src/nn/tape.js';
 import { Rng } from '../../src/run/seeds.js';
-import { heldRows, layerOf } from './heads/pa-mlp.js';
+import { heldRows } from './heads/batch-rows.js';
+import { layerOf } from './heads/pa-mlp.js';
 import type { WalkerSettings } from './settings.js';
 import { createStateRows, type StateBatch, type StateRowShape } from './heads/head.js';
 

@@ -1,4 +1,7 @@
-/** Deduplication of rows and ids of a batch. */
+/** Rows and ids of a batch: deduplicated, and held where networks are computed. */
+import type { Numbers, Rows, Scope } from '../../../src/nn/executor.js';
+import type { Tape, Taped } from '../../../src/nn/tape.js';
+import type { HeadShape, StateBatch } from './head.js';
 
 /** Rows that differ from the one before, as the states of a task share theirs, and which of them each row is. */
 export function distinctRows(rows: Float32Array, width: number): { rows: Float32Array; rowOf: Int32Array } {
@@ -53,4 +56,61 @@ export function hostRows(table: Float32Array, width: number, ids: Int32Array): F
     if (ids[i]! >= 0) rows.set(table.subarray(ids[i]! * width, (ids[i]! + 1) * width), i * width);
   }
   return rows;
+}
+
+/** [width] rows of matrices that stay where networks are computed. */
+export const heldRows = (scope: Scope<Numbers, Rows>, values: Float32Array, width: number): Taped => ({
+  ...{ rows: values.length / width, width },
+  values: scope.copy(values),
+});
+
+/** Text vectors of a batch, and the row of each state's. */
+export function contextRows(tape: Tape, { held, context }: StateBatch, width: number): [Taped, Int32Array] {
+  if (held) return [held.context, held.contextOf];
+  // States of one dialogue share its text.
+  const { rows, rowOf } = distinctRows(context, width);
+  return [tape.constant(rows, width), rowOf];
+}
+
+/** Features of the edges of a batch: [N, width]. */
+export const featureRows = (tape: Tape, { held, edgeFeatures }: StateBatch, width: number): Taped =>
+  held?.edgeFeatures ? tape.rows(held.edgeFeatures, held.edges) : tape.constant(edgeFeatures, width);
+
+/** Copies text vectors and edge features of a batch. @returns makes batches of some of its states */
+export function heldBatch(
+  scope: Scope<Numbers, Rows>,
+  batch: StateBatch,
+  { contextDim, numEdgeFeatures: width }: Pick<HeadShape, 'contextDim' | 'numEdgeFeatures'>,
+): (states: Int32Array) => StateBatch {
+  const { rows, rowOf } = distinctRows(batch.context, contextDim);
+  const context = heldRows(scope, rows, contextDim);
+  const edgeFeatures = width === 0 ? undefined : heldRows(scope, batch.edgeFeatures, width);
+  const none = new Float32Array(0);
+  return (states) => {
+    const offsets = new Int32Array(states.length + 1);
+    states.forEach((s, i) => (offsets[i + 1] = offsets[i]! + batch.offsets[s + 1]! - batch.offsets[s]!));
+    const [edges, stateOf] = [new Int32Array(offsets.at(-1)!), new Int32Array(offsets.at(-1)!)];
+    states.forEach((s, i) => {
+      for (let e = offsets[i]!; e < offsets[i + 1]!; e++) edges[e] = batch.offsets[s]! + e - offsets[i]!;
+      stateOf.fill(i, offsets[i], offsets[i + 1]);
+    });
+    const ofStates = <Column extends Int32Array | Float32Array>(column: Column): Column => {
+      const each = column.length / batch.numStates;
+      return column.slice(0, states.length * each).map((_, i) => {
+        const row = Math.floor(i / each);
+        return column[states[row]! * each + i - row * each]!;
+      }) as Column;
+    };
+    const ofEdges = (column: Int32Array) => edges.map((e) => column[e]!);
+    return {
+      ...{ numStates: states.length, offsets, stateOf, context: none, edgeFeatures: none },
+      ...{ start: ofStates(batch.start), current: ofStates(batch.current), scalars: ofStates(batch.scalars) },
+      lastRelation: ofStates(batch.lastRelation),
+      previousPathRelation: ofStates(batch.previousPathRelation),
+      ...{ earlierRelations: ofStates(batch.earlierRelations), earlierTails: ofStates(batch.earlierTails) },
+      ...{ walkedRelations: ofStates(batch.walkedRelations), walkedTails: ofStates(batch.walkedTails) },
+      ...{ actions: ofEdges(batch.actions), relations: ofEdges(batch.relations), tails: ofEdges(batch.tails) },
+      held: { context, contextOf: states.map((s) => rowOf[s]!), edgeFeatures, edges },
+    };
+  };
 }

@@ -6,6 +6,7 @@
  *   logit(r, t) = (Gt·x · E[t] + Gr·x · R[r]) / √d + w·relu(W2·relu(As·x + Ar·R[r] + At·E[t] + Af·f)) + v·f
  */
 import type { WalkerSettings } from '../settings.js';
+import { featureRows } from './batch-rows.js';
 import type { HeadShape } from './head.js';
 import type { EmbeddedNetwork, Starts } from './network.js';
 
@@ -45,7 +46,7 @@ export function candidateNetwork(
       ]);
       const first = dropped(tape.layer(dropped(inputs), 'trunk.1', 'relu'));
       const state = dropped(tape.layer(first, 'trunk.2', 'relu'));
-      const features = numEdgeFeatures > 0 ? tape.constant(batch.edgeFeatures, numEdgeFeatures) : undefined;
+      const features = numEdgeFeatures > 0 ? featureRows(tape, batch, numEdgeFeatures) : undefined;
       const edges = tape.sumOfRows(
         [
           [tape.layer(state, 'edge.state'), batch.stateOf],

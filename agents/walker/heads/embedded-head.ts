@@ -13,7 +13,7 @@ import { Tape, type Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { WalkerSettings } from '../settings.js';
 import { wordEncoder } from '../words/word-encoder.js';
-import { distinctRows, renumbering } from './batch-rows.js';
+import { contextRows, featureRows, heldBatch, renumbering } from './batch-rows.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 import { allInflowRows } from './inflow.js';
 import { allEntities, drawnAims, localEntities, type MakeNetwork, type Scene, Starts } from './network.js';
@@ -130,6 +130,7 @@ export function createEmbeddedHead(
     const read = words && inferring.constant(words, settings.width);
     return inferring.outputs([made(sceneOf(inferring, batch, { ...rows, local }, { words: read }))]).read();
   };
+  const held = executor.scope();
   const heard = text.words && readOnce(settings.width, inferring, text.words);
   const ranked = async (batch: StateBatch, made?: (scene: Scene) => Taped) =>
     infer(batch, await heard?.of(batch), made);
@@ -142,6 +143,20 @@ export function createEmbeddedHead(
       ((batch, golds, drawing, rng) => {
         const { entities, ...aims } = drawnAims(golds, shape, drawing);
         return training.outputs([network.margins!(trained(batch, rng, entities), aims)]);
+      }),
+    ...(executor.queue &&
+      !text.words && {
+        hold(batch) {
+          held.begin();
+          const pick = heldBatch(held, batch, shape);
+          return (states) => {
+            const some = pick(states);
+            return {
+              offsets: some.offsets,
+              logits: () => training.outputs([outputs(trained(some, undefined, othersOf(some)))]),
+            };
+          };
+        },
       }),
     infer: (batch) => infer(batch),
     rank: heard && ((batch) => ranked(batch)),
@@ -215,9 +230,7 @@ function textOf({ text, width }: WalkerSettings, shape: HeadShape, starts: Start
     states(tape, batch, byDialogue) {
       const said = byDialogue && tape.rows(byDialogue, batch.words!.dialogueOf);
       if (!frozen) return said!;
-      // States of one dialogue share its text.
-      const { rows, rowOf } = distinctRows(batch.context, contextDim);
-      const context = tape.constant(rows, contextDim);
+      const [context, rowOf] = contextRows(tape, batch, contextDim);
       if (!said) return tape.rows(tape.layer(context, 'context', 'relu'), rowOf);
       const byVectors = tape.rows(tape.layer(context, 'context'), rowOf);
       return tape.relu(tape.add(byVectors, tape.times(said, 'context.words')));
@@ -232,7 +245,7 @@ function featureScores({ hidden }: WalkerSettings, { numEdgeFeatures }: HeadShap
   starts.add('features.out', hidden, 1);
   starts.set('features.linear', [numEdgeFeatures, 1], new Float32Array(numEdgeFeatures));
   return (tape: Tape, batch: StateBatch) => {
-    const features = tape.constant(batch.edgeFeatures, numEdgeFeatures);
+    const features = featureRows(tape, batch, numEdgeFeatures);
     const byLayer = tape.times(tape.layer(features, 'features.hidden', 'relu'), 'features.out');
     return tape.add(byLayer, tape.times(features, 'features.linear'));
   };

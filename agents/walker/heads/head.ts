@@ -3,7 +3,7 @@ import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import { roundedToBfloat16 } from '../../../src/nn/bfloat16.js';
 import type { Parameters } from '../../../src/nn/parameters.js';
-import type { Outputs } from '../../../src/nn/tape.js';
+import type { Outputs, Taped } from '../../../src/nn/tape.js';
 import type { SaidWords } from '../words/said-words.js';
 import type { WalkerSettings } from '../settings.js';
 
@@ -122,6 +122,19 @@ export interface StateBatch {
   edgeFeatures: Float32Array;
   /** Present where the network reads words. */
   words?: SaidWords;
+  /** Context and edge features of a batch that was held, of which this one has some of the states; its own arrays are empty then. */
+  held?: HeldRows;
+}
+
+/** Rows that stay where networks are computed, and which of them a batch reads. */
+interface HeldRows {
+  context: Taped;
+  /** int32 [S] */
+  contextOf: Int32Array;
+  /** Absent where the head reads none. */
+  edgeFeatures?: Taped | undefined;
+  /** int32 [N] */
+  edges: Int32Array;
 }
 
 const usualScalars = [

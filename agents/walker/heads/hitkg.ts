@@ -15,6 +15,7 @@ import { normalValues } from '../../../src/nn/parameters.js';
 import type { Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { WalkerSettings } from '../settings.js';
+import { contextRows } from './batch-rows.js';
 import { type HeadShape, hopOf, type StateBatch } from './head.js';
 import { elements, type EmbeddedNetwork, perBatch, type Scene, type Starts } from './network.js';
 import { tokenPairs, transformer } from './transformer.js';
@@ -62,7 +63,7 @@ export function hitkgNetwork(
   const encode = (scene: Scene, earlier: Int32Array): Tokens => {
     const { tape, batch, text, entities, local, dropped } = scene;
     const { numStates, earlierRelations } = batch;
-    const vectors = tape.constant(batch.context, contextDim);
+    const vectors = tape.rows(...contextRows(tape, batch, contextDim));
     const edges = tape.times(edgeVectors(scene, earlierRelations, earlier), 'token.edge');
     const all = tape.concat([
       tape.times(text, 'token.said'),

@@ -8,6 +8,7 @@ import type { Activation, Executor, Numbers, Rows, Scope } from '../../../src/nn
 import { type HostTensor, orthogonalValues, Parameters } from '../../../src/nn/parameters.js';
 import { type Places, Tape, type Taped } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { heldRows } from './batch-rows.js';
 import { type Edges, type EdgeScorer, edgeScorerOf, vectorIds } from './edge-scorers.js';
 import { createStateRows, type HeadShape, type StateBatch, type WalkerHead } from './head.js';
 import type { WalkerSettings } from '../settings.js';
@@ -59,12 +60,6 @@ export function createPaMlpHead(
     dispose: () => parameters.dispose(),
   };
 }
-
-/** [states, width] that stay where networks are computed. */
-export const heldRows = (scope: Scope<Numbers, Rows>, values: Float32Array, width: number): Taped => ({
-  ...{ rows: values.length / width, width },
-  values: scope.copy(values),
-});
 
 /** Edges of states that stay where the network is computed. @returns makes those of some of the states */
 export function heldEdges(

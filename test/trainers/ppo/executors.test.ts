@@ -39,6 +39,7 @@ interface WalkerCase {
 
 const walkers: Record<string, WalkerCase> = {
   'the candidate head': { walker: { head: 'candidate' } },
+  'a transformer’s head': { walker: { head: 'hitkg' }, ppo: { updateEpochs: 2 } },
   'the pa-mlp head': {
     walker: { head: 'pa-mlp' },
     ppo: { updateEpochs: 3, clipRange: 0.05, dualClip: 2, clipRangeValue: 0.1 },
