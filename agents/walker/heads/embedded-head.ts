@@ -16,7 +16,15 @@ import { wordEncoder } from '../words/word-encoder.js';
 import { contextRows, featureRows, heldBatch, renumbering } from './batch-rows.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 import { allInflowRows } from './inflow.js';
-import { allEntities, drawnAims, localEntities, type MakeNetwork, type Scene, Starts } from './network.js';
+import {
+  allEntities,
+  drawnAims,
+  type EmbeddedNetwork,
+  localEntities,
+  type MakeNetwork,
+  type Scene,
+  Starts,
+} from './network.js';
 
 /** Tables that a network reads; it has no weights for the others. */
 export interface Reads {
@@ -34,6 +42,16 @@ interface Frozen {
 
 const none = new Int32Array(0);
 
+/** Parts that scenes of a head are made of. */
+interface Parts {
+  settings: WalkerSettings;
+  shape: HeadShape;
+  network: EmbeddedNetwork;
+  text: Said;
+  embed: ReturnType<typeof embeddings>;
+  frozen: Frozen;
+}
+
 /** Builds a head around a network. @param seed what the weights start from @param reads what of the tables it reads */
 export function createEmbeddedHead(
   executor: Executor,
@@ -50,11 +68,7 @@ export function createEmbeddedHead(
   const network = make(settings, shape, starts);
   const features = network.readsFeatures ? undefined : featureScores(settings, shape, starts);
   const parameters = new Parameters(executor, starts.values);
-  const [training, tabulating, inferring] = [true, false, false].map((records) => new Tape(parameters, records)) as [
-    Tape,
-    Tape,
-    Tape,
-  ];
+  const training = new Tape(parameters);
   const frozen: Frozen = {
     entities: { rows: numEntities, width: tables.entityDim, values: executor.hold(tables.entities) },
     relations: {
@@ -63,81 +77,20 @@ export function createEmbeddedHead(
       values: executor.hold(padRelations(tables.relations, tables.relationDim)),
     },
   };
-  const { inflow, writes } = network;
+  const { writes } = network;
   const othersOf = (batch: StateBatch) => network.others?.(batch) ?? none;
-  const [localise, globally] = [localEntities(numEntities), allEntities(numEntities)];
-  const renumberFlow = inflow && renumbering(numEntities);
-  const renumberRelations = renumbering(numRelations + 2);
-  const outputs = (scene: Scene) => {
+  const scoresOf = (scene: Scene) => {
     const logits = network.scores(scene);
     return features ? scene.tape.add(logits, features(scene.tape, scene.batch)) : logits;
   };
-
-  type Rows = Pick<Scene, 'entities' | 'relations' | 'entityTerms' | 'relationTerms'>;
-  const rowsOf = (tape: Tape, frozenEntities: Taped, frozenRelations: Taped, ids?: Int32Array): Rows => {
-    const entities = embed.entities(tape, frozenEntities);
-    const relations = embed.relations(tape, frozenRelations, ids);
-    const entityTerms = network.prepared?.entities(tape, entities) ?? [];
-    return { entities, relations, entityTerms, relationTerms: network.prepared?.relations(tape, relations) ?? [] };
-  };
-  const sceneOf = (
-    tape: Tape,
-    batch: StateBatch,
-    rows: Rows & Pick<Scene, 'local'>,
-    { rng, words }: { rng?: Rng | undefined; words?: Taped | undefined } = {},
-  ): Scene => ({
-    ...{ tape, batch, ...rows },
-    text: text.states(tape, batch, words ?? text.words?.(tape, batch)),
-    dropped: (x) => tape.dropout(x, settings.dropout, rng),
-  });
-  const trained = (batch: StateBatch, rng: Rng | undefined, others: Int32Array): Scene => {
-    training.begin();
-    const tape = training;
-    const local = writes ? globally(batch, others) : localise(batch, others);
-    if (inflow) {
-      const into = inflow.edgesInto(local.ids, rng);
-      const { ids, indices } = renumberFlow!(local.ids, into.heads);
-      const rows = rowsOf(tape, tape.rows(frozen.entities, ids), frozen.relations);
-      const entityTerms = inflow.rows(tape, rows, { ...into, heads: indices[1]! });
-      return sceneOf(tape, batch, { ...rows, entityTerms, local }, { rng });
-    }
-    const entities = tape.rows(frozen.entities, local.ids);
-    if (!network.localRelations) {
-      return sceneOf(tape, batch, { ...rowsOf(tape, entities, frozen.relations), local }, { rng });
-    }
-    const { ids, indices } = renumberRelations(batch.lastRelation, batch.previousPathRelation, batch.relations);
-    const [lastRelation, previousPathRelation, relations] = indices as [Int32Array, Int32Array, Int32Array];
-    const rows = rowsOf(tape, entities, tape.rows(frozen.relations, ids), ids);
-    return sceneOf(tape, { ...batch, lastRelation, previousPathRelation, relations }, { ...rows, local }, { rng });
-  };
-
-  let kept: Promise<Rows> | undefined;
-  const tabulate = async (): Promise<Rows> => {
-    tabulating.begin();
-    const rows = rowsOf(tabulating, frozen.entities, frozen.relations);
-    return inflow
-      ? { ...rows, entityTerms: await allInflowRows(inflow, rows, { from: inferring, to: tabulating }) }
-      : rows;
-  };
-  const infer = async (
-    batch: StateBatch,
-    words?: Float32Array,
-    made: (scene: Scene) => Taped = outputs,
-  ): Promise<Float32Array> => {
-    const rows = await (kept ??= tabulate());
-    inferring.begin();
-    const local = globally(batch, othersOf(batch));
-    const read = words && inferring.constant(words, settings.width);
-    return inferring.outputs([made(sceneOf(inferring, batch, { ...rows, local }, { words: read }))]).read();
-  };
+  const parts: Parts = { settings, shape, network, text, embed, frozen };
+  const trained = trainingScenes(training, parts);
+  const logits = (batch: StateBatch, rng?: Rng) => training.outputs([scoresOf(trained(batch, rng, othersOf(batch)))]);
+  const { infer, ranked, forget } = inference(parameters, parts, othersOf, scoresOf);
   const held = executor.scope();
-  const heard = text.words && readOnce(settings.width, inferring, text.words);
-  const ranked = async (batch: StateBatch, made?: (scene: Scene) => Taped) =>
-    infer(batch, await heard?.of(batch), made);
-
   return {
     parameters,
-    logits: (batch, rng) => training.outputs([outputs(trained(batch, rng, othersOf(batch)))]),
+    logits,
     marginLosses:
       network.margins &&
       ((batch, golds, drawing, rng) => {
@@ -151,24 +104,117 @@ export function createEmbeddedHead(
           const pick = heldBatch(held, batch, shape);
           return (states) => {
             const some = pick(states);
-            return {
-              offsets: some.offsets,
-              logits: () => training.outputs([outputs(trained(some, undefined, othersOf(some)))]),
-            };
+            return { offsets: some.offsets, logits: () => logits(some) };
           };
         },
       }),
     infer: (batch) => infer(batch),
-    rank: heard && ((batch) => ranked(batch)),
+    rank: text.words && ((batch) => ranked(batch)),
     writer: writes && {
       relations: (batch) => ranked(batch, (scene) => writes.relations(scene)),
       tails: (batch, pairs) => ranked(batch, (scene) => writes.tails(scene, pairs)),
     },
-    weightsChanged: () => {
+    weightsChanged: forget,
+    dispose: () => parameters.dispose(),
+  };
+}
+
+type TableRows = Pick<Scene, 'entities' | 'relations' | 'entityTerms' | 'relationTerms'>;
+
+/** Embedded rows of the tables. @param ids of the relations' rows; default all */
+function tableRows(
+  { network, embed }: Parts,
+  tape: Tape,
+  { entities, relations }: Frozen,
+  ids?: Int32Array,
+): TableRows {
+  const [ofEntities, ofRelations] = [embed.entities(tape, entities), embed.relations(tape, relations, ids)];
+  return {
+    ...{ entities: ofEntities, relations: ofRelations },
+    entityTerms: network.prepared?.entities(tape, ofEntities) ?? [],
+    relationTerms: network.prepared?.relations(tape, ofRelations) ?? [],
+  };
+}
+
+function sceneOf(
+  { text, settings }: Parts,
+  tape: Tape,
+  batch: StateBatch,
+  rows: TableRows & Pick<Scene, 'local'>,
+  { rng, words }: { rng?: Rng | undefined; words?: Taped | undefined } = {},
+): Scene {
+  return {
+    ...{ tape, batch, ...rows },
+    text: text.states(tape, batch, words ?? text.words?.(tape, batch)),
+    dropped: (x) => tape.dropout(x, settings.dropout, rng),
+  };
+}
+
+/** Scenes with the rows that a batch reads alone. */
+function trainingScenes(tape: Tape, parts: Parts) {
+  const { network, frozen } = parts;
+  const { numEntities, numRelations } = parts.shape;
+  const { inflow } = network;
+  const localise = network.writes ? allEntities(numEntities) : localEntities(numEntities);
+  const renumberFlow = inflow && renumbering(numEntities);
+  const renumberRelations = renumbering(numRelations + 2);
+  return (batch: StateBatch, rng: Rng | undefined, others: Int32Array): Scene => {
+    tape.begin();
+    const local = localise(batch, others);
+    if (inflow) {
+      const into = inflow.edgesInto(local.ids, rng);
+      const { ids, indices } = renumberFlow!(local.ids, into.heads);
+      const rows = tableRows(parts, tape, { ...frozen, entities: tape.rows(frozen.entities, ids) });
+      const entityTerms = inflow.rows(tape, rows, { ...into, heads: indices[1]! });
+      return sceneOf(parts, tape, batch, { ...rows, entityTerms, local }, { rng });
+    }
+    const entities = tape.rows(frozen.entities, local.ids);
+    if (!network.localRelations) {
+      return sceneOf(parts, tape, batch, { ...tableRows(parts, tape, { ...frozen, entities }), local }, { rng });
+    }
+    const { ids, indices } = renumberRelations(batch.lastRelation, batch.previousPathRelation, batch.relations);
+    const [lastRelation, previousPathRelation, relations] = indices as [Int32Array, Int32Array, Int32Array];
+    const rows = tableRows(parts, tape, { entities, relations: tape.rows(frozen.relations, ids) }, ids);
+    const renumbered = { ...batch, lastRelation, previousPathRelation, relations };
+    return sceneOf(parts, tape, renumbered, { ...rows, local }, { rng });
+  };
+}
+
+/** Scores without gradients, over rows of the whole tables and words that are kept until weights change. */
+function inference(
+  parameters: Parameters,
+  parts: Parts,
+  othersOf: (batch: StateBatch) => Int32Array,
+  scoresOf: (scene: Scene) => Taped,
+) {
+  const { network, frozen, text, settings, shape } = parts;
+  const { inflow } = network;
+  const [tabulating, inferring] = [new Tape(parameters, false), new Tape(parameters, false)];
+  const globally = allEntities(shape.numEntities);
+  const heard = text.words && readOnce(settings.width, inferring, text.words);
+  let kept: Promise<TableRows> | undefined;
+  const tabulate = async (): Promise<TableRows> => {
+    tabulating.begin();
+    const rows = tableRows(parts, tabulating, frozen);
+    return inflow
+      ? { ...rows, entityTerms: await allInflowRows(inflow, rows, { from: inferring, to: tabulating }) }
+      : rows;
+  };
+  const infer = async (batch: StateBatch, words?: Float32Array, made = scoresOf): Promise<Float32Array> => {
+    const rows = await (kept ??= tabulate());
+    inferring.begin();
+    const local = globally(batch, othersOf(batch));
+    const read = words && inferring.constant(words, settings.width);
+    const scene = sceneOf(parts, inferring, batch, { ...rows, local }, { words: read });
+    return inferring.outputs([made(scene)]).read();
+  };
+  return {
+    infer,
+    ranked: async (batch: StateBatch, made?: (scene: Scene) => Taped) => infer(batch, await heard?.of(batch), made),
+    forget() {
       kept = undefined;
       heard?.forget();
     },
-    dispose: () => parameters.dispose(),
   };
 }
 
