@@ -80,11 +80,12 @@ function netOf(executor: Executor, width: number, batch: number) {
   };
   return {
     forward: () => outputs(inferring).read(),
-    step: () =>
-      optimizer.step(async (record) => {
-        const { values: logProbs, back } = await record(() => outputs(training));
-        back(logProbs.map(() => -1 / batch));
-      }, 1e-3),
+    async step() {
+      const logProbs = outputs(training);
+      optimizer.zeroGrad();
+      logProbs.backward((await logProbs.read()).map(() => -1 / batch));
+      return optimizer.step(1e-3);
+    },
     dispose: () => {
       optimizer.dispose();
       parameters.dispose();

@@ -142,26 +142,28 @@ async function update<Request extends TaskRequest>(
   const dropout = Rng.named(seed, 'clone/dropout', step);
   const drawing = Rng.named(seed, 'clone/negatives', step);
   let total = 0;
-  const gradNorm = await optimizer.step(async (record) => {
-    for (const [begin, end] of runs) {
-      const { offsets, masked, normalised, logits, marginLosses } = actor.score(requests.slice(begin, end));
-      if (settings.loss === 'hinge') {
-        const done = golds.slice(begin, end).map(({ gold }) => gold);
-        const { values, back } = await record(() => marginLosses!(done, drawing, dropout));
-        total += values.reduce((sum, value, i) => sum + weights[begin + i]! * value, 0);
-        finiteLoss(total);
-        back(values.map((_, i) => weights[begin + i]! / indices.length));
-        continue;
-      }
-      const { values, back } = await record(() => logits(dropout));
-      const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
-      const legal = legalScores(values, masked);
-      const loss = cloningLoss(legal, { offsets, normalised }, golds.slice(begin, end), own, indices.length);
-      total += loss.total;
-      finiteLoss(loss.total);
-      back(masked ? scatter(loss.gradient, masked.legal, new Float32Array(values.length)) : loss.gradient);
+  optimizer.zeroGrad();
+  for (const [begin, end] of runs) {
+    const { offsets, masked, normalised, logits, marginLosses } = actor.score(requests.slice(begin, end));
+    const shown = golds.slice(begin, end);
+    const own = Float64Array.from(shown, (_, i) => weights[begin + i]!);
+    if (settings.loss === 'hinge') {
+      const done = shown.map(({ gold }) => gold);
+      const outputs = marginLosses!(done, drawing, dropout);
+      const values = await outputs.read();
+      total += values.reduce((sum, value, i) => sum + own[i]! * value, 0);
+      finiteLoss(total);
+      outputs.backward(values.map((_, i) => own[i]! / indices.length));
+      continue;
     }
-  }, learningRate);
+    const outputs = logits(dropout);
+    const values = await outputs.read();
+    const loss = cloningLoss(legalScores(values, masked), { offsets, normalised }, shown, own, indices.length);
+    total += loss.total;
+    finiteLoss(loss.total);
+    outputs.backward(masked ? scatter(loss.gradient, masked.legal, new Float32Array(values.length)) : loss.gradient);
+  }
+  const gradNorm = await optimizer.step(learningRate);
   actor.weightsChanged();
   return { loss: total / indices.length, gradNorm };
 }

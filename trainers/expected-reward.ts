@@ -55,18 +55,17 @@ async function step(
   const anchored =
     referencePolicy && klCoef > 0 ? (await actionLogProbs(referencePolicy, requests)).logProbs : undefined;
   const lossOf = ({ reward, anchorKl }: ExpectedReward) => klCoef * anchorKl - reward;
-  let result: ExpectedReward | undefined;
-  const gradNorm = await optimizer.step(async (record) => {
-    const { values, back } = await record(logits);
-    result = expectedRewardGradient(values, offsets, walks, anchored, klCoef);
-    finiteLoss(lossOf(result));
-    back(result.gradient);
-  }, learningRate);
+  const outputs = logits();
+  const result = expectedRewardGradient(await outputs.read(), offsets, walks, anchored, klCoef);
+  finiteLoss(lossOf(result));
+  optimizer.zeroGrad();
+  outputs.backward(result.gradient);
+  const gradNorm = await optimizer.step(learningRate);
   actor.weightsChanged();
   return {
-    'rollout/reward': result!.reward,
-    'train/loss': lossOf(result!),
-    'train/anchor_kl': result!.anchorKl,
+    'rollout/reward': result.reward,
+    'train/loss': lossOf(result),
+    'train/anchor_kl': result.anchorKl,
     'train/grad_norm': gradNorm,
   };
 }

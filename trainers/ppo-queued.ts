@@ -57,21 +57,15 @@ export class QueuedSteps<Observation, Request> {
 
   /** Queues one step. */
   add(batch: StepBatch<Request>, learningRate: number): void {
-    const [optimizer, criticsOptimizer] = this.#optimizers as [AdamW, AdamW?];
     const norms = this.#optimizers.map(() => this.#scope.take(1));
     const { actor } = this.networks;
     const parts: Queued['parts'] = [];
-    const gather = () => {
-      for (const part of partsOf(actor, batch)) {
-        const figures = this.#scope.take(part.states.length * objectiveFigures.length);
-        this.#objective(batch, part, figures);
-        parts.push({ share: part.share, figures });
-      }
-    };
-    const [actors, critics] = norms as [Numbers, Numbers?];
-    const stepActor = () => optimizer.queueStep(gather, learningRate, actors, this.#stopped);
-    if (criticsOptimizer) criticsOptimizer.queueStep(stepActor, learningRate, critics!, this.#stopped);
-    else stepActor();
+    for (const part of partsOf(actor, batch)) {
+      const figures = this.#scope.take(part.states.length * objectiveFigures.length);
+      this.#objective(batch, part, figures);
+      parts.push({ share: part.share, figures });
+    }
+    this.#optimizers.forEach((optimizer, i) => optimizer.queueStep(learningRate, norms[i]!, this.#stopped));
     actor.weightsChanged();
     this.#queued.push({ parts, norms });
     this.#queue.keeps = true;

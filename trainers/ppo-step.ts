@@ -1,6 +1,6 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
 import { type ActionLogProbs, type Actor, runsOf, type ValueNetwork } from '../agents/actor.js';
-import type { AdamW, RecordPart } from '../src/nn/adamw.js';
+import type { AdamW } from '../src/nn/adamw.js';
 import type { ObjectiveWeights } from '../src/nn/executor.js';
 import { type ObjectiveResult, ppoObjective } from './ppo-loss.js';
 import { joined } from '../src/nn/categorical.js';
@@ -41,25 +41,28 @@ export async function ppoStep<Observation, Request>(
   learningRate: number,
 ): Promise<StepResult> {
   const { actor, optimizer, critic } = networks;
-  const cut = partsOf(actor, batch);
+  const { round, reference } = batch;
+  const parts = partsOf(actor, batch);
   const results: ObjectiveResult[] = [];
-  let gradNorm = NaN;
-  // Runs inside the critic's step, which differentiates the same objective.
-  const stepActor = async (recordValues?: RecordPart) => {
-    gradNorm = await optimizer.step(async (recordScores) => {
-      for (const part of cut) {
-        const { logits, values, objective } = prepared(networks, batch, part);
-        const [scores, estimates] = await Promise.all([recordScores(logits), values && recordValues?.(values)]);
-        const result = objective(scores.values, estimates?.values, settings);
-        results.push(result);
-        scores.back(scaled(result.dLogits, part.share));
-        estimates?.back(scaled(result.dValues, part.share));
-      }
-    }, learningRate);
-    actor.weightsChanged();
-  };
-  await (critic ? critic.optimizer.step(stepActor, learningRate) : stepActor());
-  return stepResult(results, cut, settings.algorithm, gradNorm);
+  optimizer.zeroGrad();
+  critic?.optimizer.zeroGrad();
+  for (const { states, transitions, share } of parts) {
+    const requests = requestsOf(round, states);
+    const { offsets, masked, logits } = actor.score(requests);
+    const scores = logits();
+    const estimates = critic?.network.values(requests)();
+    const [read, values] = await Promise.all([scores.read(), estimates?.read()]);
+    const referenceLogProbs = reference && gatherSegments(reference, states);
+    const input = { logits: read, offsets, transitions, masked, values, referenceLogProbs };
+    const result = ppoObjective(input, settings);
+    results.push(result);
+    scores.backward(scaled(result.dLogits, share));
+    estimates?.backward(scaled(result.dValues, share));
+  }
+  const gradNorm = await optimizer.step(learningRate);
+  actor.weightsChanged();
+  await critic?.optimizer.step(learningRate);
+  return stepResult(results, parts, settings.algorithm, gradNorm);
 }
 
 /** Parts of a minibatch that go through the networks at once. */
@@ -76,22 +79,6 @@ export function requestsOf<Request>({ states }: StepBatch<Request>['round'], cho
   const requests = new Array<Request>(chosen.length);
   for (let i = 0; i < chosen.length; i++) requests[i] = states[chosen[i]!]!;
   return requests;
-}
-
-/** The host's share of the networks for a minibatch or a part of one. */
-function prepared<Observation, Request>(
-  { actor, critic }: ActorCritic<Observation, Request>,
-  { round, reference }: StepBatch<Request>,
-  minibatch: Minibatch,
-) {
-  const { states, transitions } = minibatch;
-  const requests = requestsOf(round, states);
-  const values = critic?.network.values(requests);
-  const { offsets, masked, logits } = actor.score(requests);
-  const referenceLogProbs = reference && gatherSegments(reference, states);
-  const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveWeights) =>
-    ppoObjective({ logits: scores, offsets, transitions, masked, values: estimates, referenceLogProbs }, settings);
-  return { values, logits, objective };
 }
 
 function scaled(gradient: Float32Array, share: number): Float32Array {

@@ -152,17 +152,16 @@ async function makeUpdate(
   const weight = batches.reduce((sum, { targets }) => sum + targets.weights.reduce((a, b) => a + b, 0), 0);
   let loss = 0;
   try {
-    const gradNorm = await optimizer.step(async (record) => {
-      for (const { tokens, targets } of batches) {
-        const { values, back } = await record(() => {
-          tape.begin();
-          return tape.outputs([labelLogProbs(tape, targetLogits(tape, config, tokens, targets), targets.labels)]);
-        });
-        loss -= values.reduce((sum, logProb, i) => sum + targets.weights[i]! * logProb, 0);
-        back(targets.weights.map((one) => -one / weight));
-      }
-    }, learningRate);
-    return { loss, weight, gradNorm };
+    optimizer.zeroGrad();
+    for (const { tokens, targets } of batches) {
+      tape.begin();
+      const logProbs = labelLogProbs(tape, targetLogits(tape, config, tokens, targets), targets.labels);
+      const outputs = tape.outputs([logProbs]);
+      const values = await outputs.read();
+      loss -= values.reduce((sum, logProb, i) => sum + targets.weights[i]! * logProb, 0);
+      outputs.backward(targets.weights.map((one) => -one / weight));
+    }
+    return { loss, weight, gradNorm: await optimizer.step(learningRate) };
   } catch (error) {
     throw divergedAt(error, `update ${done + 1}`, 'Lower training.learningRate or training.maxGradNorm.');
   }

@@ -2,21 +2,6 @@
 import { Diverged, firstNotFinite } from './diverged.js';
 import type { AdamStep, Numbers, Run } from './executor.js';
 import type { HostTensor, Parameters, StoredTensors } from './parameters.js';
-import type { Outputs } from './tape.js';
-
-/** Outputs of a network with the backward pass, which adds to the gradient of a step. Called at most once. */
-interface Recorded {
-  /** float32, row-major; not to be changed. */
-  values: Float32Array;
-  /** @param grad by every output */
-  back(grad: Float32Array): void;
-}
-
-/** Goes forward through one part of a step's loss. */
-export type RecordPart = (outputs: () => Outputs) => Promise<Recorded>;
-
-/** Records the parts of a step's loss and goes back through each. */
-export type Gather = (record: RecordPart) => Promise<void>;
 
 /** Decays, clip and what keeps divisions finite; each has a default. */
 export interface AdamWOptions {
@@ -49,19 +34,19 @@ export class AdamW<N extends Numbers = Numbers> {
     this.#before = Array.from({ length: 3 }, () => parameters.zeros());
   }
 
+  /** Sets all gradients to zero: before the backward passes of a step, which add to them. */
+  zeroGrad(): void {
+    const { gradients, executor } = this.parameters;
+    executor.fill(gradients.whole, 0);
+  }
+
   /**
-   * One step down the gradient that `gather` adds up, once it is through: for losses on the outputs of several networks,
-   * whose steps are then taken inside each other.
-   * @returns the gradient's global norm before clipping
-   * @throws Diverged for numbers that are not finite, and what `gather` throws; nothing has changed then
+   * One step down the gradients.
+   * @returns their global norm before clipping
+   * @throws Diverged for numbers that are not finite; nothing has changed then
    */
-  async step(gather: Gather, learningRate: number): Promise<number> {
+  async step(learningRate: number): Promise<number> {
     const { gradients: grads, executor } = this.parameters;
-    executor.fill(grads.whole, 0);
-    await gather(async (outputs) => {
-      const recorded = outputs();
-      return { values: await recorded.read(), back: (grad) => recorded.back(grad) };
-    });
     const norm = Math.sqrt(await executor.sumSquares(grads.whole));
     if (!Number.isFinite(norm)) throw await this.#diverged([['gradient of', grads]]);
     await this.#descend(this.#stepOf(norm, learningRate));
@@ -70,13 +55,11 @@ export class AdamW<N extends Numbers = Numbers> {
 
   /**
    * Queues a step on an executor that computes apart from the host; its gradients begin and end as zeros.
-   * @param gather queues what adds to them
    * @param norm [1]: receives the gradient's global norm before clipping
    * @param stopped [1]: set to 1 by a norm that is not finite, which leaves this step and all later ones out; see `takeBack`
    */
-  queueStep(gather: () => void, learningRate: number, norm: N, stopped: N): void {
+  queueStep(learningRate: number, norm: N, stopped: N): void {
     const { executor, weights, gradients } = this.parameters;
-    gather();
     const step = this.#stepOf(0, learningRate);
     const { maxGradNorm = Infinity } = this.options;
     executor.queue!.clippedAdamStep([weights, this.#first, this.#second, gradients], step, maxGradNorm, norm, stopped);

@@ -3,7 +3,7 @@
  * `openExecutor` does where one is asked for.
  * @module kgwalk/nn
  */
-export { AdamW, type AdamWOptions, type Gather, type RecordPart } from './adamw.js';
+export { AdamW, type AdamWOptions } from './adamw.js';
 export { argmaxSegment, exponentials, sampleSegment, segmentEntropy, segmentLogSoftmax } from './categorical.js';
 export { Diverged } from './diverged.js';
 export type { Activation, Executor } from './executor.js';

@@ -34,11 +34,11 @@ export interface Outputs {
   /** float32: a copy, before the tape's next `begin`. */
   read(): Promise<Float32Array>;
   /** Adds to the gradients of all parameters. Called at most once, before the network's next computation. */
-  back(grad: Float32Array): void;
+  backward(grad: Float32Array): void;
   /** Matrices that they are of, for gradients that are computed where these are; absent of outputs that come from elsewhere. */
   readonly taped?: {
     parts: readonly Taped[];
-    /** The same as `back`, once the gradients of the parts are added to. */
+    /** The same, once the gradients of the parts are added to. */
     backward(): void;
   };
 }
@@ -152,7 +152,7 @@ export class Recording<N extends Numbers = Numbers, R extends Rows = Rows> {
         read.reduce((at, values, i) => (all.set(values.subarray(0, sizes[i]), at), at + sizes[i]!), 0);
         return all;
       },
-      back: (grad) => {
+      backward: (grad) => {
         let begin = 0;
         parts.forEach((part, i) => {
           const own = this.scope.copy(grad.subarray(begin, (begin += sizes[i]!)));

@@ -52,20 +52,19 @@ async function stepOf(executor: Executor): Promise<Record<string, Float32Array>>
   const optimizer = new AdamW(parameters, { epsilon });
   const index = Int32Array.from({ length: samples }, (_, i) => (i * 7) % 41);
   let loss = 0;
-  await optimizer.step(async (record) => {
-    tape.begin();
-    const { values, back } = await record(() => {
-      const rows = tape.rows(tape.parameter('table'), index);
-      return tape.outputs([tape.logSoftmax(tape.layer(tape.layer(rows, 'first', 'tanh'), 'second'))]);
-    });
-    const grad = new Float32Array(values.length);
-    for (let i = 0; i < samples; i++) {
-      const label = i * classes + ((i * 5) % classes);
-      loss -= values[label]! / samples;
-      grad[label] = -1 / samples;
-    }
-    back(grad);
-  }, learningRate);
+  tape.begin();
+  const rows = tape.rows(tape.parameter('table'), index);
+  const outputs = tape.outputs([tape.logSoftmax(tape.layer(tape.layer(rows, 'first', 'tanh'), 'second'))]);
+  const values = await outputs.read();
+  const grad = new Float32Array(values.length);
+  for (let i = 0; i < samples; i++) {
+    const label = i * classes + ((i * 5) % classes);
+    loss -= values[label]! / samples;
+    grad[label] = -1 / samples;
+  }
+  optimizer.zeroGrad();
+  outputs.backward(grad);
+  await optimizer.step(learningRate);
   const weights = await parameters.export();
   tape.begin();
   optimizer.dispose();

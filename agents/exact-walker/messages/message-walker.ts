@@ -123,13 +123,11 @@ function messageTrainer(
     unit: 'steps',
     async step(at) {
       const learningRate = learningRateAt(at, messages);
-      let loss = 0;
-      const gradNorm = await optimizer.step(async () => {
-        loss = (await learn(at)).reduce((sum, one) => sum + one, 0);
-        grads.fill(0);
-        for (const own of work.grads) kernels.addBias(grads.byteOffset, own.byteOffset, 1, grads.length);
-        named?.gather();
-      }, learningRate);
+      const loss = (await learn(at)).reduce((sum, one) => sum + one, 0);
+      optimizer.zeroGrad();
+      for (const own of work.grads) kernels.addBias(grads.byteOffset, own.byteOffset, 1, grads.length);
+      named?.gather();
+      const gradNorm = await optimizer.step(learningRate);
       named?.spread();
       return { loss, figures: { 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate } };
     },

@@ -83,15 +83,12 @@ export async function fitHops(encoded: EncodedTexts, hops: readonly number[]) {
   });
   const optimizer = new AdamW(parameters, { weightDecay });
   const tape = new SimdTape(parameters);
-  const outputs = () => {
-    tape.begin();
-    return tape.outputs([tape.dense(tape.constant(inputs, dim), 'weights', maxHops, 'bias')]);
-  };
   for (let step = 0; step < steps; step++) {
-    await optimizer.step(async (record) => {
-      const { values, back } = await record(outputs);
-      back(crossEntropyGrad(values, targets, maxHops));
-    }, learningRate);
+    tape.begin();
+    const outputs = tape.outputs([tape.dense(tape.constant(inputs, dim), 'weights', maxHops, 'bias')]);
+    optimizer.zeroGrad();
+    outputs.backward(crossEntropyGrad(outputs.values, targets, maxHops));
+    await optimizer.step(learningRate);
   }
   const { weights, bias } = await parameters.export();
   optimizer.dispose();

@@ -10,7 +10,7 @@ import { type Reader, type ReaderStep, TrainState } from '../reader.js';
 import { bestChain } from './decode.js';
 import { ChainFinder, type FeasibleChains } from './feasible.js';
 import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
-import { chainLoss, type ChainLoss } from './objective.js';
+import { chainLoss } from './objective.js';
 
 /** Texts whose scores are kept between questions. */
 const mostKept = 4096;
@@ -65,19 +65,17 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       if (questions.length === 0) return { loss: 0, gradNorm: 0, figures: { 'train/cut': cut } };
       const { distinct, rows: textOf } = distinctTexts(questions.map(({ text }) => text));
       const chains = questions.map(({ feasible }) => feasible);
-      let result: ChainLoss | undefined;
-      const gradNorm = await optimizer.step(async (record) => {
-        tape.begin();
-        const batchOf = { texts: distinct, textOf: [...textOf], chains };
-        const recorded = pretrained
-          ? network.recordPretraining!(tape, batchOf)
-          : network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
-        const { values, back } = await record(() => tape.outputs(recorded.parts));
-        const chosen = questions.map(({ feasible: { f1 } }, i) => ({ ...recorded.choicesOf(i), f1 }));
-        result = chainLoss(values, rowsOf(recorded.parts), chosen);
-        back(result.grad);
-      }, learningRate);
-      const { loss, expectedF1 } = result!;
+      tape.begin();
+      const batchOf = { texts: distinct, textOf: [...textOf], chains };
+      const recorded = pretrained
+        ? network.recordPretraining!(tape, batchOf)
+        : network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
+      const outputs = tape.outputs(recorded.parts);
+      const chosen = questions.map(({ feasible: { f1 } }, i) => ({ ...recorded.choicesOf(i), f1 }));
+      const { loss, expectedF1, grad } = chainLoss(outputs.values, rowsOf(recorded.parts), chosen);
+      optimizer.zeroGrad();
+      outputs.backward(grad);
+      const gradNorm = await optimizer.step(learningRate);
       return { loss, gradNorm, figures: { 'train/expected_f1': expectedF1, 'train/cut': cut } };
     },
 

@@ -59,19 +59,20 @@ export class QuestionStep {
   async train(batch: AskedBatch, rates: { network: number; table: number }, rng: Rng) {
     const { table, entitySquares } = this.#weights;
     const ids = this.#candidatesOf(batch, rng);
-    let figures = { ranking: 0, matching: 0 };
-    const gradNorm = await this.#network.optimizer.step(async (record) => {
-      const { values, back } = await record(() => this.#network.outputs(batch.vectors));
-      const grads = new Float32Array(values.length);
-      const asked = { ...table, numRelations: batch.topics.length, relations: values };
-      figures = { ranking: this.#ranked(batch, asked, ids, grads), matching: this.#matchedLoss(batch, values, grads) };
-      const loss = figures.ranking + figures.matching;
-      if (!Number.isFinite(loss)) throw divergedTable(table, loss);
-      back(grads);
-    }, rates.network);
+    const outputs = this.#network.outputs(batch.vectors);
+    const values = await outputs.read();
+    const grads = new Float32Array(values.length);
+    const asked = { ...table, numRelations: batch.topics.length, relations: values };
+    const ranking = this.#ranked(batch, asked, ids, grads);
+    const matching = this.#matchedLoss(batch, values, grads);
+    if (!Number.isFinite(ranking + matching)) throw divergedTable(table, ranking + matching);
+    const { optimizer } = this.#network;
+    optimizer.zeroGrad();
+    outputs.backward(grads);
+    const gradNorm = await optimizer.step(rates.network);
     const moving = { values: table.entities, squares: entitySquares, gradients: this.#ofRows };
     this.#touched.clear((row) => moveRow(moving, row, table.dim, rates.table, 1));
-    return { ...figures, gradNorm };
+    return { ranking, matching, gradNorm };
   }
 
   /** All answers of the batch, then entities by chance; each once. */

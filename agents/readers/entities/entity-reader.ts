@@ -103,33 +103,31 @@ class EntityReader<Batch extends LaidQuestions> implements Reader {
     const share = 1 / batch.length;
     let loss = 0;
     try {
-      const gradNorm = await optimizer.step(async (goForward) => {
-        let part = 0;
-        for (const { samples, cut } of partsOf(subgraphs, batch, rowsAtOnce)) {
-          const tasks = samples.map(({ task }) => task);
-          const laid = network.lay(tasks, cut);
-          const rng = Rng.named(this.#seed, 'reader/dropout', step, part++);
-          const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
-          const labels = teacher ? undefined : this.#labels(tasks, laid, answers);
-          const { values, back } = await goForward(() => {
-            tape.begin();
-            const { scores, more = [] } = (teacher?.of ?? network).compute(tape, tasks, laid, { rng, answers, labels });
-            return tape.outputs([scores, ...more]);
-          });
-          const rows = laid.entities.length;
-          const one = shareLoss(values.subarray(0, rows), laid.bounds, laid.candidates, answers, share);
-          const grad = new Float32Array(values.length).fill(share);
-          grad.set(one.grad);
-          back(grad);
-          loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
-          figures['train/right'] += share * one.right;
-          samples.forEach(({ gold }, q) => {
-            const held = answers[q]!.filter((row) => laid.candidates[row] === 1).length;
-            figures['train/covered'] += (share * held) / Math.max(1, gold.answers.length);
-          });
-        }
-        table?.check();
-      }, learningRate);
+      optimizer.zeroGrad();
+      let part = 0;
+      for (const { samples, cut } of partsOf(subgraphs, batch, rowsAtOnce)) {
+        const tasks = samples.map(({ task }) => task);
+        const laid = network.lay(tasks, cut);
+        const rng = Rng.named(this.#seed, 'reader/dropout', step, part++);
+        const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
+        const labels = teacher ? undefined : this.#labels(tasks, laid, answers);
+        tape.begin();
+        const { scores, more = [] } = (teacher?.of ?? network).compute(tape, tasks, laid, { rng, answers, labels });
+        const { values, backward } = tape.outputs([scores, ...more]);
+        const rows = laid.entities.length;
+        const one = shareLoss(values.subarray(0, rows), laid.bounds, laid.candidates, answers, share);
+        const grad = new Float32Array(values.length).fill(share);
+        grad.set(one.grad);
+        backward(grad);
+        loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
+        figures['train/right'] += share * one.right;
+        samples.forEach(({ gold }, q) => {
+          const held = answers[q]!.filter((row) => laid.candidates[row] === 1).length;
+          figures['train/covered'] += (share * held) / Math.max(1, gold.answers.length);
+        });
+      }
+      table?.check();
+      const gradNorm = await optimizer.step(learningRate);
       table?.move(of.learningRate * (learningRate / fit.learningRate));
       return { loss, gradNorm, figures };
     } finally {

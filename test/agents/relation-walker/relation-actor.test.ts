@@ -265,7 +265,7 @@ describe('networks', () => {
         i % size === stop && requests[Math.floor(i / size)]!.relations.length === 0 ? 0 : Math.cos(i);
       const objective = async () =>
         (await network.recorded(requests).read()).reduce((sum, value, i) => sum + value * weight(i), 0);
-      network.recorded(requests).back(Float32Array.from({ length: requests.length * size }, (_, i) => weight(i)));
+      network.recorded(requests).backward(Float32Array.from({ length: requests.length * size }, (_, i) => weight(i)));
       const grads = await parameters.export(parameters.gradients);
       // Small, so that hardly a unit turns on or off in between.
       const step = 2 ** -10;

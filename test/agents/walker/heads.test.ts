@@ -358,7 +358,7 @@ describe.each(['seq2seq', 'dialkg-walker with features', 'dialkg-walker without 
       await checkGradient(head.parameters, () => {
         const losses = head.marginLosses!(few, golds.slice(0, 4), Rng.named(1, 'test/negatives'));
         const mean = (sums: Float32Array) => sums.map((sum) => sum / 20);
-        return { read: async () => mean(await losses.read()), back: (grad) => losses.back(mean(grad)) };
+        return { read: async () => mean(await losses.read()), backward: (grad) => losses.backward(mean(grad)) };
       });
     });
   },

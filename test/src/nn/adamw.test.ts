@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { AdamW, type AdamWOptions, type Gather } from '../../../src/nn/adamw.js';
+import { AdamW, type AdamWOptions } from '../../../src/nn/adamw.js';
 import { Diverged } from '../../../src/nn/diverged.js';
 import type { Executor } from '../../../src/nn/executor.js';
 import { type InitialValues, Parameters } from '../../../src/nn/parameters.js';
@@ -62,10 +62,17 @@ class Subject {
 
   /** A step down a gradient by the values. @param grad default that of Σ curvature · (value − goal)² */
   step(learningRate: number, grad = (value: number, i: number) => 2 * curvature[i]! * (value - goals[i]!)) {
-    return this.optimizer.step(async (record) => {
-      const { values, back } = await record(this.outputs);
-      back(values.map(grad));
-    }, learningRate);
+    return this.down(learningRate, async () => {
+      const outputs = this.outputs();
+      outputs.backward((await outputs.read()).map(grad));
+    });
+  }
+
+  /** @param gather adds to the gradients */
+  async down(learningRate: number, gather: () => Promise<void>): Promise<number> {
+    this.optimizer.zeroGrad();
+    await gather();
+    return this.optimizer.step(learningRate);
   }
 
   async values(): Promise<Float32Array> {
@@ -214,23 +221,23 @@ describe.each(await openHere())('AdamW on %s', (_, executor) => {
     });
   });
 
-  describe('inside the step of another network, for losses on the outputs of both', () => {
+  describe('of two networks, for losses on the outputs of both', () => {
     const gradOf = (values: Float32Array, others: Float32Array, part: number) =>
       values.map((value, i) => value * (i + part) - others[i]!);
 
-    /** One step of both in two parts. @param between called before each part goes back */
+    /** One step of both in two parts. @param between called before the backward passes of each part */
     async function stepBoth(one: Subject, other: Subject, between: (part: number) => void): Promise<void> {
-      const inner: Gather = async (recordOther) => {
-        await one.optimizer.step(async (recordOne) => {
-          for (const part of [1, 2]) {
-            const [mine, theirs] = await Promise.all([recordOne(one.outputs), recordOther(other.outputs)]);
-            between(part);
-            mine.back(gradOf(mine.values, theirs.values, part));
-            theirs.back(gradOf(theirs.values, mine.values, part));
-          }
-        }, 0.1);
-      };
-      await other.optimizer.step(inner, 0.2);
+      one.optimizer.zeroGrad();
+      other.optimizer.zeroGrad();
+      for (const part of [1, 2]) {
+        const [mine, theirs] = [one.outputs(), other.outputs()];
+        const [values, others] = await Promise.all([mine.read(), theirs.read()]);
+        between(part);
+        mine.backward(gradOf(values, others, part));
+        theirs.backward(gradOf(others, values, part));
+      }
+      await one.optimizer.step(0.1);
+      await other.optimizer.step(0.2);
     }
     const two = () => {
       const [one, other] = [new Subject(executor, { maxGradNorm: 1 }), new Subject(executor, { weightDecay: 0.1 })];
@@ -242,13 +249,13 @@ describe.each(await openHere())('AdamW on %s', (_, executor) => {
       const [one, other] = two();
       const [aloneOne, aloneOther] = two();
       const [ofOne, ofOther] = [await one.values(), await other.values()];
-      const alone = ({ optimizer, outputs }: Subject, others: Float32Array, rate: number) =>
-        optimizer.step(async (record) => {
+      const alone = (subject: Subject, others: Float32Array, rate: number) =>
+        subject.down(rate, async () => {
           for (const part of [1, 2]) {
-            const { values, back } = await record(outputs);
-            back(gradOf(values, others, part));
+            const outputs = subject.outputs();
+            outputs.backward(gradOf(await outputs.read(), others, part));
           }
-        }, rate);
+        });
       await alone(aloneOne, ofOther, 0.1);
       await alone(aloneOther, ofOne, 0.2);
       await stepBoth(one, other, () => {});

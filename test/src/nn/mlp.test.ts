@@ -15,7 +15,7 @@ describe('a dense network over vectors', () => {
     const { parameters } = network;
     const weights = [0.3, -1, 0.5, 2, -0.4, 0.1, 1, -0.7];
     const objective = async () => (await network.values(rows)).reduce((sum, value, i) => sum + value * weights[i]!, 0);
-    network.outputs(rows).back(Float32Array.from(weights));
+    network.outputs(rows).backward(Float32Array.from(weights));
     const grads = await parameters.export(parameters.gradients);
     const start = await parameters.export();
     expect(parameters.names).toEqual(['mlp.1', 'mlp.1.bias', 'mlp.2', 'mlp.2.bias', 'mlp.out', 'mlp.out.bias']);
@@ -39,10 +39,10 @@ describe('a dense network over vectors', () => {
     const wanted = [0, 1, 1, 0];
     const optimizer = new AdamW(network.parameters);
     for (let step = 0; step < 400; step++) {
-      await optimizer.step(async (record) => {
-        const { values, back } = await record(() => network.outputs(rows));
-        back(Float32Array.from(values, (value, i) => value - wanted[i]!));
-      }, 0.03);
+      const outputs = network.outputs(rows);
+      optimizer.zeroGrad();
+      outputs.backward((await outputs.read()).map((value, i) => value - wanted[i]!));
+      await optimizer.step(0.03);
     }
     const learned = [...(await network.values(rows))];
     learned.forEach((value, i) => expect(value).toBeCloseTo(wanted[i]!, 2));
@@ -58,6 +58,6 @@ describe('a dense network over vectors', () => {
     const network = mlp({ inputs: 2, hidden: [], outputs: 1, seed: 1 });
     const early = network.outputs(rows);
     network.outputs(rows);
-    expect(() => early.back(new Float32Array(4))).toThrow('expected the latest computation, got an earlier one');
+    expect(() => early.backward(new Float32Array(4))).toThrow('expected the latest computation, got an earlier one');
   });
 });

@@ -230,9 +230,9 @@ describe.each(executors)('on %s', (_, executor) => {
     const grad = new Float32Array(24);
     const early = outputs();
     const later = outputs();
-    expect(() => early.back(grad)).toThrow('expected the latest computation, got an earlier one');
+    expect(() => early.backward(grad)).toThrow('expected the latest computation, got an earlier one');
     parameters.version++;
-    expect(() => later.back(grad)).toThrow('expected the latest computation');
+    expect(() => later.backward(grad)).toThrow('expected the latest computation');
     tape.begin();
     parameters.dispose();
   });

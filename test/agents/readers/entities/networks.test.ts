@@ -49,9 +49,9 @@ function lossOf(parameters: SimdParameters, scores: (tape: SimdTape) => HostTape
   let way = () => {};
   const loss = () => {
     tape.begin();
-    const { values, back } = tape.outputs([scores(tape)]);
+    const { values, backward } = tape.outputs([scores(tape)]);
     const one = shareLoss(values, of.bounds, of.candidates, answers, 1);
-    way = () => back(one.grad);
+    way = () => backward(one.grad);
     return one.loss;
   };
   return { loss, back: () => way() };
@@ -191,9 +191,9 @@ describe('NSM', () => {
       const loss = () => {
         tape.begin();
         const { scores, more } = teacher.compute(tape, tasks, batch, lesson);
-        const { values, back } = tape.outputs([scores, ...more!]);
+        const { values, backward } = tape.outputs([scores, ...more!]);
         const of = shareLoss(values.subarray(0, batch.entities.length), batch.bounds, batch.candidates, answers, 1);
-        way = () => back(Float32Array.of(...of.grad, ...weights.slice(1)));
+        way = () => backward(Float32Array.of(...of.grad, ...weights.slice(1)));
         return values.subarray(batch.entities.length).reduce((sum, one, i) => sum + weights[i + 1]! * one, of.loss);
       };
       checkGrads(parameters, loss, () => way());
@@ -217,8 +217,8 @@ describe('NSM', () => {
     const loss = () => {
       tape.begin();
       const { shares } = reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape);
-      const { values, back } = tape.outputs([tapedLoss(tape, shares, distance(shares[0]!.values, labels, 2))]);
-      way = () => back(Float32Array.of(1));
+      const { values, backward } = tape.outputs([tapedLoss(tape, shares, distance(shares[0]!.values, labels, 2))]);
+      way = () => backward(Float32Array.of(1));
       return values[0]!;
     };
     checkGrads(parameters, loss, () => way());

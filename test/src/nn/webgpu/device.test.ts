@@ -26,7 +26,7 @@ async function gradientOn(executor: Executor): Promise<Float32Array> {
   tape.begin();
   const index = Int32Array.from({ length: entries }, (_, i) => (i % 5 === 0 ? i % rows : 4));
   const outputs = tape.outputs([tape.rows(tape.parameter('table'), index)]);
-  outputs.back(Float32Array.from({ length: entries * width }, (_, i) => Math.cos(i * i)));
+  outputs.backward(Float32Array.from({ length: entries * width }, (_, i) => Math.cos(i * i)));
   return (await parameters.export(parameters.gradients)).table!.data;
 }
 
