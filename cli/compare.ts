@@ -64,7 +64,7 @@ async function compare(
   // The last one named, by the first of its views.
   const against = evaluations.length - views.at(-1)!.length;
   const comparisons = compareEvaluations(measure, evaluations, { mixed }, against);
-  const together = task.together?.(evaluations);
+  const together = task.results?.together?.(evaluations);
   const folders = [...new Set(evaluations.map(({ folder }) => folder))];
   const page = report === undefined ? undefined : await pageOf(folders, report);
   if (json) {

@@ -75,21 +75,20 @@ export function register(program: Command): void {
 }
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {
-  const { loadTask } = await import('../tasks/index.js');
+  const { datasetsOf } = await import('../tasks/index.js');
   const { kindOf, listDatasets } = await import('../datasets/dataset.js');
   const manifests = listDatasets().sort((a, b) => (a.name < b.name ? -1 : 1));
   if (json) return printJson(manifests);
   if (manifests.length === 0)
     return printLine('none; make one: kgwalk datasets demo; get one: kgwalk datasets get opendialkg');
-  const rows = manifests.map(async (manifest) => (await loadTask(kindOf(manifest.name))).listed(manifest as never));
+  const rows = manifests.map(async (manifest) => (await datasetsOf(kindOf(manifest.name))).listed(manifest as never));
   printTable(await Promise.all(rows));
 }
 
 async function describeOne(text: string, { graph, json }: StatsFlags): Promise<void> {
   const { kindOf } = await import('../datasets/dataset.js');
-  const { loadTask } = await import('../tasks/index.js');
-  const task = await loadTask(kindOf(text));
-  printShown(await task.statistics(text, { graph }), json);
+  const { datasetsOf } = await import('../tasks/index.js');
+  printShown(await (await datasetsOf(kindOf(text))).statistics(text, { graph }), json);
 }
 
 interface CheckFlags {
@@ -118,11 +117,8 @@ function registerCheck(datasets: Command): void {
 
 async function check(name: string, { run, split, evaluations, json = false }: CheckFlags): Promise<void> {
   const { checkDataset } = await import('../datasets/dataset.js');
-  const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const { loadTask } = await import('../tasks/index.js');
   if (run !== undefined) {
-    const task = await loadTask(datasetKind(name));
-    const found = await task.leaks(name, await checkedOf(run, evaluations), split);
+    const found = await leaksInto(run, name, split, evaluations);
     printShown(found, json);
     return throwIfFound(found);
   }
@@ -142,14 +138,17 @@ async function check(name: string, { run, split, evaluations, json = false }: Ch
 }
 
 /** @throws WorkbenchError `usage` for a name that is neither a run nor an evaluation */
-async function checkedOf(name: string, evaluations: string | undefined) {
-  const { findRun } = await import('../tasks/named-runs.js');
+async function leaksInto(of: string, name: string, split: string | undefined, evaluations: string | undefined) {
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { foundEvaluation } = await import('../evaluation/keep.js');
-  const found = findRun(name);
-  if (found) return { run: found.run, evaluations };
-  const folder = foundEvaluation(name, evaluations, 'begun');
-  if (folder !== undefined) return { folder };
-  throw new WorkbenchError('usage', `expected a run or an evaluation, got "${name}", at --run`, {
+  const { datasetsOf } = await import('../tasks/index.js');
+  const { findRun } = await import('../tasks/named-runs.js');
+  const { runLeaks, evaluationLeaks } = await datasetsOf(datasetKind(name));
+  const found = findRun(of);
+  if (found) return runLeaks(name, { run: found.run, evaluations }, split);
+  const folder = foundEvaluation(of, evaluations, 'begun');
+  if (folder !== undefined) return evaluationLeaks(name, folder, split);
+  throw new WorkbenchError('usage', `expected a run or an evaluation, got "${of}", at --run`, {
     hint: 'The runs there are: `kgwalk runs list`.',
   });
 }

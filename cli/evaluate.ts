@@ -64,7 +64,7 @@ async function evaluate(command: Command, run: string | undefined, flags: Flags)
   const { shardOf } = await import('../evaluation/shards.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
   const task = await taskFor([named], flags);
-  const predictions = flags.predictions === undefined ? undefined : task.predictions!(flags.predictions);
+  const predictions = flags.predictions === undefined ? undefined : task.results!.predictions!(flags.predictions);
   const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(flags.maxMinutes), {
     shard: flags.part === undefined ? undefined : shardOf(flags.part),
     onAttempt: predictions?.take,

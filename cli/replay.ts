@@ -44,7 +44,7 @@ async function replay(evaluation: string, { question, encoder, evaluations, json
     const [row] = rows;
     if (json) printJson({ evaluation: folder, ...summary, ...(question !== undefined && { row, ...traced[0] }) });
     else if (question !== undefined)
-      printSections(task.trace?.(row!, traced[0]!, data) ?? [{ title: '', lines: [JSON.stringify(row)] }]);
+      printSections(task.results?.trace?.(row!, traced[0]!, data) ?? [{ title: '', lines: [JSON.stringify(row)] }]);
     if (!result.identical) throw differs(result, folder);
     if (!json) printLine(`${result.n} ${result.n === 1 ? 'sample' : 'samples'} replayed: every byte as it was saved`);
   } finally {

@@ -64,7 +64,7 @@ async function summary(run: Listed<RunInfo>) {
     preset: config['name'] as string,
     seed: config['seed'] as number,
     dataset,
-    graph: (await taskOfConfig(config)).graphOf(run),
+    graph: (await taskOfConfig(config)).datasets?.graphOf(run),
     started: environment.started,
     problem: state.reason,
   };

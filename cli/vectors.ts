@@ -37,13 +37,15 @@ async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
   const { openPreset } = await import('../presets/index.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');
+  const { lacks } = await import('../tasks/task.js');
   const { terminalWork } = await import('./terminal.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
   const settings = await openPreset(preset, [...set, ...given]);
   const task = await loadTask(datasetKind(settings.data.dataset));
   const threads = threadsOf(options.threads);
-  printShown(await task.pretrain(settings, { threads, test, graph }, terminalWork()), options.json);
+  const { pretrain: trained } = task.vectors ?? lacks('pretrain', task.name);
+  printShown(await trained(settings, { threads, test, graph }, terminalWork()), options.json);
 }
 
 interface ImportFlags {
@@ -95,6 +97,7 @@ async function importEmbeddings(name: string, options: ImportFlags): Promise<voi
   const { shownMetrics } = await import('../src/embedding/rank-links.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');
+  const { lacks } = await import('../tasks/task.js');
   const model = importedModels.find((one) => one === options.model);
   if (!model) {
     throw new WorkbenchError('usage', `expected ${importedModels.join(', ')}, got ${options.model}, at --model`);
@@ -108,16 +111,8 @@ async function importEmbeddings(name: string, options: ImportFlags): Promise<voi
   const norm = chosen('norm', [1, 2] as const, 'transe');
   const layout = chosen('layout', complexLayouts, 'complex');
   const task = await loadTask(datasetKind(dataset));
-  if (!task.embeddedGraph) {
-    throw new WorkbenchError(
-      'usage',
-      `expected a data set of dialogues or links, got one of ${task.name}: ${dataset}`,
-      {
-        hint: 'Walkers over questions read no vectors of entities.',
-      },
-    );
-  }
-  const { graph, held } = await task.embeddedGraph(dataset, graphName);
+  const vectors = task.vectors ?? lacks('embeddings', `one of ${task.name}: ${dataset}`);
+  const { graph, held } = await vectors.graphOf(dataset, graphName);
   const done = await importTable({
     ...{ name, model, norm, layout, graph, held },
     entities: { vectors: entities, names: entityNames },

@@ -10,7 +10,7 @@ import { runFiles } from '../src/run/run-files.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { readsFlag } from '../tasks/index.js';
 import { resolve, taskOf } from '../tasks/named.js';
-import type { OpenedAsk, Work } from '../tasks/task.js';
+import { lacks, type OpenedAsk, type Work } from '../tasks/task.js';
 import type { Answered, ShownRun } from './api.js';
 import { readPlacedRun, stampOfRun, type World } from './runs.js';
 
@@ -128,11 +128,12 @@ async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
     onTruncatedLog() {},
     preset: async (name) => (await import('../presets/index.js')).loadPreset(name),
   };
-  return { opened: task.openAsk(resolve(task, named, flags), flags, work), words: task.asked };
+  const { open, words } = task.ask ?? lacks('ask', 'an environment of episodes');
+  return { opened: open(resolve(task, named, flags), flags, work), words };
 }
 
 /** Inputs of a run's `ask`: field names, and whether a start entity is one of them. */
 export async function askedOf(folder: string): Promise<ShownRun['asked']> {
   const task = await taskOf([{ name: folder, isRun: true }], {});
-  return { words: task.asked, start: readsFlag(task.name, 'start') };
+  return { words: task.ask?.words ?? [], start: readsFlag(task.name, 'start') };
 }

@@ -50,7 +50,7 @@ export interface NamedEvaluation<R extends Row> extends Compared<R> {
 /** Part of a task that an evaluation needs; its name may differ from those of the command line. */
 export type EvaluatedTask<S extends Sample, Answer, R extends Row, D extends Data<S> = Data<S>> = Pick<
   Task<S, Answer, R, D>,
-  'measure' | 'agents' | 'data' | 'openAgent' | 'refuse' | 'openSimulated'
+  'measure' | 'agents' | 'data' | 'openAgent' | 'refuse' | 'simulated'
 > & { readonly name: string };
 
 /** Options of `evaluateNamed`. */
@@ -271,7 +271,7 @@ function trainedName(trained: Trained): string {
 }
 
 async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<S>>(
-  task: Pick<Task<S, Answer, R, D>, 'openSimulated'>,
+  task: Pick<Task<S, Answer, R, D>, 'simulated'>,
   agents: readonly OpenedAgent<S, Answer, R>[],
   data: D,
   { model, modelSet, choices }: EvaluationFlags,
@@ -285,7 +285,7 @@ async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<
     });
   }
   const spec = model ?? embeddedChatModel(`agent ${prompted[0]}`, work);
-  return (await task.openSimulated?.(spec, data, prompted)) ?? openRealModel(spec, modelSet, choices, work);
+  return (await task.simulated?.open(spec, data, prompted)) ?? openRealModel(spec, modelSet, choices, work);
 }
 
 /** A progress line: the score so far, and of agents that ask a model calls and tokens. */

@@ -1,9 +1,10 @@
 /** The tasks: a folder and a line each. */
+import type { DatasetKind } from '../datasets/imported-dataset.js';
 import type { EnvTypes } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { describeValue } from '../src/run/printable.js';
 import { type EvaluationFlags, flagOf } from './flags.js';
-import type { Task } from './task.js';
+import type { Task, TaskDatasets } from './task.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Any = any;
@@ -14,6 +15,8 @@ export type AnyTask = Task<Any, Any, Any, Any>;
 interface TaskLine {
   /** Environments that are walked over its data. */
   envIds: readonly (keyof EnvTypes)[];
+  /** A data set to name in hints. */
+  example: string;
   /** Options that it reads beyond those that all tasks have. */
   flags: readonly (keyof EvaluationFlags)[];
   load(): Promise<AnyTask>;
@@ -22,6 +25,7 @@ interface TaskLine {
 const tasks = {
   dialogues: {
     envIds: ['kgwalk/OpenDialKG-v1'],
+    example: 'opendialkg',
     flags: [
       ...(['graph', 'turns', 'data', 'twoHopBonus', 'count', 'predictions', 'threads', 'start', 'dialogue'] as const),
       ...(['encoder', 'model', 'modelSet'] as const),
@@ -30,6 +34,7 @@ const tasks = {
   },
   questions: {
     envIds: ['kgwalk/RelationWalk-v1'],
+    example: 'metaqa/2-hop',
     flags: [
       ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace', 'graph'] as const),
       ...(['encoder', 'model', 'modelSet'] as const),
@@ -38,10 +43,16 @@ const tasks = {
   },
   links: {
     envIds: ['kgwalk/LinkQuery-v1'],
+    example: 'umls',
     flags: ['direction', 'config', 'threads', 'encoder'],
     load: async () => (await import('./links/index.js')).links,
   },
-  episodes: { envIds: [], flags: [], load: async () => (await import('./episodes/index.js')).episodes },
+  episodes: {
+    envIds: [],
+    example: 'kgwalk/CartPole-v1',
+    flags: [],
+    load: async () => (await import('./episodes/index.js')).episodes,
+  },
 } satisfies Record<string, TaskLine>;
 /** Name of a task: what its data sets hold. */
 export type TaskName = keyof typeof tasks;
@@ -56,6 +67,15 @@ export async function loadTask(name: TaskName): Promise<AnyTask> {
   if (Object.hasOwn(lines, name)) return lines[name]!.load();
   throw new WorkbenchError('usage', `expected a task (${taskNames.join(', ')}), got ${describeValue(name)}`);
 }
+
+/** The data sets of a kind, as `kgwalk datasets` shows them. */
+export const datasetsOf = async (kind: DatasetKind): Promise<TaskDatasets> => (await loadTask(kind)).datasets!;
+
+/** @param whom who needs it: ` for agent frequency` */
+export const noDataset = (task: string, whom = ''): WorkbenchError =>
+  new WorkbenchError('usage', `expected a data set of ${task}${whom}, got none, at --dataset`, {
+    hint: `Such as --dataset ${lines[task]!.example}; what is imported: \`kgwalk datasets list\`.`,
+  });
 
 /** The task over whose data an environment is walked; undefined for one that needs none, or is a user's own. */
 export const ownerOf = (id: string): TaskName | undefined =>

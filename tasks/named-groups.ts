@@ -46,7 +46,7 @@ function rangeOf(first: number, last: number, word: string): string[] {
 const tooMany = (word: string) =>
   new WorkbenchError('usage', `expected at most ${mostNames} agents, got more, at ${word}`);
 
-type Known = Pick<Task, 'agents' | 'suits'>;
+type Known = Pick<Task, 'agents' | 'simulated'>;
 
 /**
  * The words with groups written out: `prompted` is every agent that asks a model, `baselines` every other one, `all` both;
@@ -84,7 +84,7 @@ function membersOf(
   const group = agentOf(word);
   const switches = word.slice(group.length);
   const all = task.agents.names().filter((name) => agentGroups[group]!(task.agents.asksModel(name)));
-  const suited = all.filter((name) => task.suits?.(name, flags) ?? true);
+  const suited = all.filter((name) => task.simulated?.suits(name, flags) ?? true);
   const having = suited.filter((name) => task.agents.hasSwitches(name + switches, flags.set));
   const missing = having.map((name) => task.agents.missingSwitches(name + switches, flags.set));
   const members = having.filter((_, i) => missing[i]!.length === 0);

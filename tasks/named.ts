@@ -10,7 +10,7 @@ import { changedPluginsOf } from '../src/run/plugins.js';
 import { nearestName } from '../src/run/printable.js';
 import { nearestRun } from '../src/run/run-folder.js';
 import type { EvaluationFlags } from './flags.js';
-import { allTasks, type AnyTask, loadTask, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
+import { allTasks, type AnyTask, loadTask, noDataset, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
 import { datasetOf, findTrained, namedRun } from './named-runs.js';
 import { membersOf, type Named, type Resolved, type Task } from './task.js';
 
@@ -71,12 +71,7 @@ async function taskMeant(
   for (const one of named) known.push({ name: one.name, of: await having(one) });
   const only = known.find(({ of }) => of.length > 0 && !of.some(({ name }) => name === 'dialogues'));
   if (!only) return loadTask('dialogues');
-  const [task] = only.of;
-  throw new WorkbenchError(
-    'usage',
-    `expected a data set of ${task!.name} for agent ${only.name}, got none, at --dataset`,
-    { hint: `Such as --dataset ${task!.exampleDataset}; what is imported: \`kgwalk datasets list\`.` },
-  );
+  throw noDataset(only.of[0]!.name, ` for agent ${only.name}`);
 }
 
 /**

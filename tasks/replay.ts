@@ -27,7 +27,7 @@ export async function openReplayed(
 ): Promise<Replayed> {
   requirePlugins(labelsOfHashes(asked.hashes), { what: 'the evaluation', place: asked.folder });
   const task = await loadTask(asked.task as TaskName);
-  const flags = { ...task.flagsOf(asked), encoder: encoder ?? asked.encoder, kept: asked };
+  const flags = { ...task.flagsOf.kept(asked), encoder: encoder ?? asked.encoder, kept: asked };
   const { data, agents, close } = await openAgents(task, [resolvedOf(asked)], flags, work);
   const [agent] = agents;
   try {

@@ -5,6 +5,7 @@ import type { AskedEvaluation } from '../evaluation/keep.js';
 import type { AgentRunner, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js';
+import { WorkbenchError } from '../src/run/errors.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { ImportTableOptions } from '../trainers/embeddings/import-table.js';
@@ -176,49 +177,8 @@ export interface LeakCheck extends Shown {
   unknown: readonly string[];
 }
 
-/** All that differs between dialogues, questions and links. */
-export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row = Row, D extends Data<S> = Data<S>> {
-  /** Name of the task. */
-  readonly name: string;
-  /** A data set to name in hints. */
-  readonly exampleDataset: string;
-  readonly measure: Measure<R>;
-  readonly agents: Pick<
-    AgentRegistry<never, unknown>,
-    'names' | 'has' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches' | 'missingSwitches'
-  >;
-  /** False for agents that groups leave out with these options. Default true. */
-  suits?(agent: string, flags: Pick<EvaluationFlags, 'model'>): boolean;
-  /** Runs keep their data; flags decide where there is none. @throws WorkbenchError `usage` for flags that contradict a run */
-  data(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<D>;
-  openAgent(which: Resolved, data: D, options: OpenOptions): Promise<OpenedAgent<S, Answer, R>>;
-  /** @throws WorkbenchError `usage` for options that none of the agents reads, before anything is loaded */
-  refuse?(resolved: readonly Resolved[], flags: EvaluationFlags): void | Promise<void>;
-  /** A simulated model that knows the gold, where `spec` names one; undefined: a real one is meant. */
-  openSimulated?(spec: string, data: D, agents: readonly string[]): Promise<LanguageModel | undefined>;
-  /** The options that asked for a kept evaluation: what a replay opens it by. */
-  flagsOf(asked: AskedEvaluation): EvaluationFlags;
-  /** Trace of an agent on one sample, as text. */
-  trace?(row: R, traced: Traced, data: D): Section[];
-  /** Joint results of several agents, if the task counts them. */
-  together?(evaluations: readonly Compared<R>[]): Shown;
-  /** Writes what an agent predicted into a file as it comes. @throws WorkbenchError `usage` for a name of another kind of file */
-  predictions?(file: string): { take(sample: S, attempt: Attempt<Answer> | undefined, data: D): void; write(): void };
-
-  /** Names of the words of `ask`, in order: `question`, or `head` and `relation`. */
-  readonly asked: readonly ('question' | 'head' | 'relation')[];
-  /** For samples of the user's own; nothing is loaded before the first is asked. */
-  openAsk(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
-  readonly learning: TaskTrainer;
-  /** The environment of the settings over a split of their data. */
-  environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
-  /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */
-  validFlags?(settings: TrainSettings): Partial<EvaluationFlags>;
-  /** The graph whose entities may have vectors of another program, and triples to rank them by; absent where nothing reads any. @param graph default the usual one */
-  embeddedGraph?(dataset: string, graph?: string): Promise<Pick<ImportTableOptions, 'graph' | 'held'>>;
-  /** Trains or finds the vectors that the settings enable. */
-  pretrain(settings: TrainSettings, flags: PretrainFlags, work: Work): Promise<Shown>;
-
+/** Data sets of a task, as `kgwalk datasets` and `runs list` show them. */
+export interface TaskDatasets {
   /** Imported and excluded samples. */
   imported(manifest: never): Shown;
   /** A data set in a list. */
@@ -226,8 +186,92 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   statistics(name: string, flags: { graph?: string }): Promise<Shown>;
   /** Name of the graph that a run walks; undefined where its data set is no longer imported. */
   graphOf(run: RunInfo): string | undefined;
-  /** Leaks of a split into a run, or into a kept evaluation in `folder`. */
-  leaks(name: string, of: CheckedRun | { folder: string }, split: string | undefined): Promise<LeakCheck>;
+  /** Leaks of a split into a run. @param split default test */
+  runLeaks(name: string, of: CheckedRun, split: string | undefined): Promise<LeakCheck>;
+  /** Leaks of a split into a kept evaluation. @param split default that of the evaluation */
+  evaluationLeaks(name: string, folder: string, split: string | undefined): Promise<LeakCheck>;
+}
+
+/** Vectors of the entities of a data set, for `kgwalk pretrain` and `embeddings import`. */
+export interface TaskVectors {
+  /** Trains or finds the vectors that the settings enable. */
+  pretrain(settings: TrainSettings, flags: PretrainFlags, work: Work): Promise<Shown>;
+  /** The graph whose entities may have vectors of another program, and triples to rank them by. @param graph default the usual one */
+  graphOf(dataset: string, graph?: string): Promise<Pick<ImportTableOptions, 'graph' | 'held'>>;
+}
+
+/** Samples of the user's own, for `kgwalk ask` and the page. */
+export interface TaskAsk {
+  /** Names of what is asked, in order: `question`, or `head` and `relation`. */
+  readonly words: readonly ('question' | 'head' | 'relation')[];
+  /** Nothing is loaded before the first is asked. */
+  open(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
+}
+
+/** Results beyond the record of an evaluation, each where the task has it. */
+export interface TaskResults<S extends Sample, Answer, R extends Row, D> {
+  /** Trace of an agent on one sample, as text. */
+  trace?(row: R, traced: Traced, data: D): Section[];
+  /** Joint results of several agents. */
+  together?(evaluations: readonly Compared<R>[]): Shown;
+  /** Writes what an agent predicted into a file as it comes. @throws WorkbenchError `usage` for a name of another kind of file */
+  predictions?(file: string): { take(sample: S, attempt: Attempt<Answer> | undefined, data: D): void; write(): void };
+}
+
+/** All that differs between dialogues, questions, links and episodes. */
+export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row = Row, D extends Data<S> = Data<S>> {
+  /** Name of the task. */
+  readonly name: string;
+  readonly measure: Measure<R>;
+  readonly agents: Pick<
+    AgentRegistry<never, unknown>,
+    'names' | 'has' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches' | 'missingSwitches'
+  >;
+  /** Runs keep their data; flags decide where there is none. @throws WorkbenchError `usage` for flags that contradict a run */
+  data(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<D>;
+  openAgent(which: Resolved, data: D, options: OpenOptions): Promise<OpenedAgent<S, Answer, R>>;
+  /** @throws WorkbenchError `usage` for options that none of the agents reads, before anything is loaded */
+  refuse?(resolved: readonly Resolved[], flags: EvaluationFlags): void | Promise<void>;
+  /** Simulated models, which know the gold. */
+  readonly simulated?: {
+    /** False for agents that no simulated model suits, where the flags name one. */
+    suits(agent: string, flags: Pick<EvaluationFlags, 'model'>): boolean;
+    /** Undefined where `spec` names a real model. @throws WorkbenchError `usage` for an agent that it does not suit */
+    open(spec: string, data: D, agents: readonly string[]): Promise<LanguageModel | undefined>;
+  };
+  /** Options of evaluations that no command line gives. */
+  readonly flagsOf: {
+    /** Those that asked for a kept evaluation: what a replay opens it by. */
+    kept(asked: AskedEvaluation): EvaluationFlags;
+    /** Those of a run's best checkpoint on valid, where they are not the usual ones. */
+    best?(settings: TrainSettings): Partial<EvaluationFlags>;
+  };
+  readonly learning: TaskTrainer;
+  /** The environment of the settings over a split of their data. */
+  environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
+  /** Absent: it has no data sets. */
+  readonly datasets?: TaskDatasets;
+  /** Absent: nothing reads vectors of entities. */
+  readonly vectors?: TaskVectors;
+  /** Absent: there is nothing to ask. */
+  readonly ask?: TaskAsk;
+  readonly results?: TaskResults<S, Answer, R, D>;
+}
+
+/** Expectations of commands that not every task meets, with a hint for one that does not. */
+const expectations = {
+  ask: ['something to ask', 'Episodes are played by kgwalk evaluate RUN.'],
+  pretrain: [
+    'data of dialogues or links to pretrain vectors of',
+    'Walkers over questions read no pretrained vectors: train them at once.',
+  ],
+  embeddings: ['a data set of dialogues or links', 'Walkers over questions read no vectors of entities.'],
+} as const;
+
+/** Refusal of a command by a task that lacks what it needs. @throws WorkbenchError `usage` */
+export function lacks(command: keyof typeof expectations, got: string): never {
+  const [expected, hint] = expectations[command];
+  throw new WorkbenchError('usage', `expected ${expected}, got ${got}`, { hint });
 }
 
 /** Notes of an import, below a line that announces them. */

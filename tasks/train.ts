@@ -47,7 +47,7 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
     const { settings, progress = silentProgress, signal, onNote = () => {}, onTruncatedLog = () => {} } = options;
     const flags = {
       ...{ checkpoint: 'best', split: 'valid', set: [], modelSet: [], encoder: settings.encoder.model ?? undefined },
-      ...task.validFlags?.(settings),
+      ...task.flagsOf.best?.(settings),
     };
     const work = { progress, signal, note: onNote, onTruncatedLog, preset: () => Promise.resolve(settings) };
     const label = 'evaluate the best on valid';

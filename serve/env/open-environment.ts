@@ -7,7 +7,7 @@ import { applyOverrides, loadConfig } from '../../src/run/config.js';
 import { type Override, parseOverride } from '../../src/run/config-source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { loadPreset } from '../../presets/index.js';
-import { loadTask, ownerOf } from '../../tasks/index.js';
+import { loadTask, noDataset, ownerOf } from '../../tasks/index.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../../tasks/task.js';
 import { trainSettings } from '../../trainers/train-settings.js';
 import type { RowWriter } from './columns.js';
@@ -56,10 +56,7 @@ async function overData({ id, dataset, config, set, ...flags }: AskedEnv, work: 
   const owner = ownerOf(id);
   if (dataset === undefined) {
     if (!owner) return { options: {} };
-    const { exampleDataset } = await loadTask(owner);
-    throw new WorkbenchError('usage', `expected a data set of ${owner}, got none, at --dataset`, {
-      hint: `Such as --dataset ${exampleDataset}; what is imported: \`kgwalk datasets list\`.`,
-    });
+    throw noDataset(owner);
   }
   const { name, subsets } = parseDatasetName(dataset);
   const task = await loadTask(datasetKind(name));

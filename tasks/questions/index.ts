@@ -4,7 +4,6 @@ import { questionAgents } from '../../agents/question-agents.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
-import { WorkbenchError } from '../../src/run/errors.js';
 import { datasetOf } from '../named-runs.js';
 import type { Task } from '../task.js';
 import { openScoredAgent, openSimulated, refuseIdle, suitsModel } from './agents.js';
@@ -20,33 +19,26 @@ import { listedQuestions, questionsImported, questionStatistics } from './statis
 
 export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, QuestionData> = {
   name: 'questions',
-  exampleDataset: 'metaqa/2-hop',
   measure: questionMeasure,
   agents: questionAgents,
-  suits: suitsModel,
   data: questionData,
   openAgent: openScoredAgent,
   refuse: refuseIdle,
-  openSimulated,
-  flagsOf: questionFlagsOf,
-  trace: (row, traced, { graph }) => traceOf(row, traced, graph),
-  together: unionShown,
-  asked: ['question'],
-  openAsk: openAskQuestion,
+  simulated: { suits: suitsModel, open: openSimulated },
+  flagsOf: { kept: questionFlagsOf },
   learning: questionTrainer,
   environment: questionEnvironment,
-  pretrain() {
-    throw new WorkbenchError('usage', 'expected data of dialogues or links to pretrain vectors of, got questions', {
-      hint: 'Walkers over questions read no pretrained vectors: train them at once.',
-    });
+  datasets: {
+    imported: questionsImported,
+    listed: listedQuestions,
+    statistics: questionStatistics,
+    graphOf(run) {
+      const { name, subsets } = parseDatasetName(datasetOf(run) ?? '');
+      const manifest = listDatasets(['questions']).find((one) => one.name === name);
+      return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;
+    },
+    ...{ runLeaks, evaluationLeaks },
   },
-  imported: questionsImported,
-  listed: listedQuestions,
-  statistics: questionStatistics,
-  graphOf(run) {
-    const { name, subsets } = parseDatasetName(datasetOf(run) ?? '');
-    const manifest = listDatasets(['questions']).find((one) => one.name === name);
-    return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;
-  },
-  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of, split) : evaluationLeaks(name, of.folder, split)),
+  ask: { words: ['question'], open: openAskQuestion },
+  results: { trace: (row, traced, { graph }) => traceOf(row, traced, graph), together: unionShown },
 };

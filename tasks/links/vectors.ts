@@ -1,11 +1,19 @@
-/** `kgwalk pretrain` on a data set of links: its scorers, and how they rank valid and test. */
+/** `kgwalk pretrain` and `embeddings import` on links: scorers of a data set, and how they rank valid and test. */
 import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { sidedLinkMetrics, type SidedLinkMetrics } from '../../src/embedding/scorers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type LinkScorerSection, openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
-import { type PretrainFlags, type Shown, ShownPage, type Work } from '../task.js';
+import { type PretrainFlags, type Shown, ShownPage, type TaskVectors, type Work } from '../task.js';
+
+export const linkVectors: TaskVectors = {
+  pretrain,
+  async graphOf(dataset) {
+    const { graph, valid, known } = await loadLinkDataset(dataset);
+    return { graph, held: { triples: valid, known } };
+  },
+};
 
 /** One scorer with its figures: filtered by all splits, realistic ranks. */
 interface PretrainedScorer {
@@ -21,7 +29,7 @@ interface PretrainedScorer {
  * Trains or finds each scorer that the settings enable, on train, chosen by valid, with its figures.
  * @throws WorkbenchError `config` where none is enabled, `data` for a data set that was not imported
  */
-export async function pretrainLinks(
+async function pretrain(
   settings: TrainSettings,
   { threads, test, graph }: PretrainFlags,
   { progress, signal }: Work,
