@@ -4,14 +4,14 @@ import { basename, join, resolve as resolvePath } from 'node:path';
 import { encoderModelOf } from '../agents/trained-run.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import { refuseOthers } from '../evaluation/compare.js';
-import type { AskedEvaluation, KeptEvaluation } from '../evaluation/keep.js';
+import type { AskedEvaluation, KeepOptions, KeptEvaluation } from '../evaluation/keep.js';
 import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
 import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
 import { askedOfShard, samplesOf, type Shard, shardFolder, shardsIn } from '../evaluation/shards.js';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
+import { agentTitle } from '../src/run/evaluation.js';
 import { type Figure, numberText } from '../src/run/figures.js';
 import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
@@ -50,8 +50,25 @@ export interface NamedEvaluation<R extends Row> extends Compared<R> {
 /** Part of a task that an evaluation needs; its name may differ from those of the command line. */
 export type EvaluatedTask<S extends Sample, Answer, R extends Row, D extends Data<S> = Data<S>> = Pick<
   Task<S, Answer, R, D>,
-  'measure' | 'agents' | 'data' | 'openAgent' | 'refuse' | 'simulated'
-> & { readonly name: string };
+  'name' | 'measure' | 'agents' | 'data' | 'openAgent' | 'refuse' | 'simulated'
+>;
+
+/** An agent with how it was named, and the sources that were noted as it was opened. */
+interface NamedAgent<S extends Sample, Answer, R extends Row> extends OpenedAgent<S, Answer, R> {
+  which: Resolved;
+  notes: ProvenanceNotes;
+}
+
+/** Agents over one set of samples, the model that they ask, and the options of all; close it after use. */
+interface Opened<S extends Sample, Answer, R extends Row, D extends Data<S>> {
+  task: EvaluatedTask<S, Answer, R, D>;
+  data: D;
+  agents: readonly NamedAgent<S, Answer, R>[];
+  model?: LanguageModel | undefined;
+  flags: EvaluationFlags;
+  work: Work;
+  close(): Promise<void>;
+}
 
 /** Options of `evaluateNamed`. */
 export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row = Row> {
@@ -76,93 +93,102 @@ export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row
 export async function evaluateNamed<S extends Sample, Answer, R extends Row, D extends Data<S>>(
   task: EvaluatedTask<S, Answer, R, D>,
   named: readonly Named[],
-  flags: EvaluationFlags,
+  given: EvaluationFlags,
   work: Work,
-  { reuse = false, label, comparedWith = [], shard, onAsked, onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
+  options: EvaluateNamedOptions<S, Answer, D, R> = {},
 ): Promise<NamedEvaluation<R>[]> {
+  const { resolved, flags } = resolveAll(task, named, given);
+  await task.refuse?.(resolved, flags);
+  const opened = await openAgents(task, resolved, flags, work);
+  const { data, agents } = opened;
+  try {
+    const hashes = { ...data.hashes, ...agents[0]!.hashes };
+    const ids = data.samples.map((sample) => sample.task.id);
+    refuseOthers(options.comparedWith ?? [], { name: resolved[0]!.name, ...data.about, hashes, task: task.name, ids });
+    opened.model = await modelFor(opened);
+    const evaluations: NamedEvaluation<R>[] = [];
+    for (const agent of agents) evaluations.push(...(await evaluateOne(opened, agent, options)));
+    return evaluations;
+  } finally {
+    await opened.model?.dispose();
+    await opened.close();
+  }
+}
+
+/** The names resolved, and the options with the way to choose of all of them: by likelihood where one does. */
+function resolveAll(task: Pick<Task, 'name' | 'agents'>, named: readonly Named[], flags: EvaluationFlags) {
   const { choices: usual = 'written' } = flags;
   const resolved = named.map((one) => ({
     ...resolve(task, { choices: usual, ...one }, flags),
     ...(one.choices && { name: `${one.name}, ${one.choices}` }),
   }));
-  await task.refuse?.(resolved, flags);
-  const ways = resolved.flatMap(({ choices }) => choices ?? []);
-  const choices = ways.find((one) => one !== 'written') ?? usual;
-  const { data, agents, notes, close } = await openAgents(task, resolved, { ...flags, choices }, work);
-  let model: LanguageModel | undefined;
-  try {
-    const ids = data.samples.map((sample) => sample.task.id);
-    const hashes = { ...data.hashes, ...agents[0]!.hashes };
-    const about = { ...data.about, hashes, task: task.name };
-    refuseOthers(comparedWith, { name: resolved[0]!.name, ...about, ids });
-    const likely = ways.includes('likelihood') ? 'likelihood' : usual;
-    model = await modelFor(task, agents, data, { ...flags, choices: likely }, work);
-    const evaluations: NamedEvaluation<R>[] = [];
-    for (const [i, which] of resolved.entries()) {
-      const opened = agents[i]!;
-      // Several runs as one are no run’s own.
-      const runFolder = which.trained?.others ? undefined : which.trained?.run.folder;
-      const { prompted } = opened.asker;
-      // The record of a run's own evaluation omits the run's folder: it stays the same after a move.
-      const run = which.trained && { run: trainedName(which.trained) };
-      const own = runFolder !== undefined && flags.evaluations === undefined;
-      const whole = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
-      const shown = ({ record }: { record: EvaluationRecord }) => ({
-        ...{ name: which.name, runFolder, record: { ...record, ...run } },
-        title: which.trained ? undefined : agentTitle(record.agent) + which.name.slice(which.agent?.length),
-      });
-      const wholeFolder = evaluationFolder(whole, { root: flags.evaluations, runFolder });
-      if ((shard ?? onAsked) && opened.asker.online) {
-        throw new WorkbenchError(
-          'usage',
-          `expected --parts with an agent that learns nothing as it answers, got ${which.name}`,
-          { hint: 'What it learned from one question serves the next: evaluate it on one machine, without a plan.' },
-        );
-      }
-      if (onAsked && !(await onAsked(whole, data.samples.length))) continue;
-      const asked = shard ? askedOfShard(whole, shard) : whole;
-      const folder = shard ? shardFolder(wholeFolder, shard) : wholeFolder;
-      const samples = samplesOf(data.samples, asked.about);
-      const parts = shardsIn(folder).map(({ part, of }) => `${part}/${of}`);
-      if (parts.length > 0) work.note(`${which.name}: resuming from ${parts.join(', ')}`);
-      if (reuse && foundEvaluation(folder)) {
-        const kept = readEvaluation(folder, task.measure);
-        evaluations.push({ ...kept, ...shown(kept), failures: [] });
-        continue;
-      }
-      const [main] = opened.scorer.figures;
-      const valueOf = task.measure.valueOf(main!.key);
-      const line = evaluationProgress(
-        label ?? which.name,
-        samples.length,
-        task.measure.samples ?? task.measure.clusters,
-        work,
-      );
-      const evaluation = await keepEvaluation(opened.asker, samples, opened.scorer, {
-        ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
-        onCall: line.called,
-        onTruncatedLog: work.onTruncatedLog,
-        signal: work.signal,
-        fromScratch: onAttempt !== undefined,
-        model: prompted ? model : undefined,
-        onRow(row, sample, attempt) {
-          line.answered(main!, valueOf(row));
-          onAttempt?.(sample, attempt, data);
-        },
-      });
-      line.finish();
-      const [first] = evaluation.failures;
-      if (first) {
-        const count = evaluation.failures.length;
-        work.note(`${which.name}: failed on ${count} samples, counted as misses; ${first.id}: ${first.message}`);
-      }
-      evaluations.push({ ...evaluation, ...shown(evaluation) });
-    }
-    return evaluations;
-  } finally {
-    await model?.dispose();
-    await close();
+  const choices = resolved.some((one) => one.choices === 'likelihood') ? 'likelihood' : usual;
+  return { resolved, flags: { ...flags, choices } };
+}
+
+/** The evaluation of one agent, read where it is kept and may be reused; none where it is planned in parts and skipped. */
+async function evaluateOne<S extends Sample, Answer, R extends Row, D extends Data<S>>(
+  opened: Opened<S, Answer, R, D>,
+  agent: NamedAgent<S, Answer, R>,
+  options: EvaluateNamedOptions<S, Answer, D, R>,
+): Promise<NamedEvaluation<R>[]> {
+  const { task, data, flags, work } = opened;
+  const { reuse = false, shard, onAsked } = options;
+  const { name, agent: untrained, trained } = agent.which;
+  if ((shard ?? onAsked) && agent.asker.online) {
+    throw new WorkbenchError('usage', `expected --parts with an agent that learns nothing as it answers, got ${name}`, {
+      hint: 'What it learned from one question serves the next: evaluate it on one machine, without a plan.',
+    });
   }
+  // Several runs as one are no run’s own.
+  const runFolder = trained?.others ? undefined : trained?.run.folder;
+  const own = runFolder !== undefined && flags.evaluations === undefined;
+  const model = agent.asker.prompted ? opened.model : undefined;
+  const whole = askedOf(task, agent, data, { own, model });
+  if (onAsked && !(await onAsked(whole, data.samples.length))) return [];
+  const wholeFolder = evaluationFolder(whole, { root: flags.evaluations, runFolder });
+  const asked = shard ? askedOfShard(whole, shard) : whole;
+  const folder = shard ? shardFolder(wholeFolder, shard) : wholeFolder;
+  const parts = shardsIn(folder).map(({ part, of }) => `${part}/${of}`);
+  if (parts.length > 0) work.note(`${name}: resuming from ${parts.join(', ')}`);
+  const evaluation =
+    reuse && foundEvaluation(folder) !== undefined
+      ? { ...readEvaluation(folder, task.measure), failures: [] }
+      : await askAll(opened, agent, { asked, folder, model }, options);
+  const { record } = evaluation;
+  // The record of a run's own evaluation omits the run's folder: it stays the same after a move.
+  const run = trained && { run: trainedName(trained) };
+  const title = trained ? undefined : agentTitle(record.agent) + name.slice(untrained?.length);
+  return [{ ...evaluation, name, runFolder, title, record: { ...record, ...run } }];
+}
+
+/** Asks an agent all samples, with a progress line, and keeps the evaluation. */
+async function askAll<S extends Sample, Answer, R extends Row, D extends Data<S>>(
+  { task: { measure }, data, work }: Opened<S, Answer, R, D>,
+  { asker, scorer, notes, which }: NamedAgent<S, Answer, R>,
+  kept: Pick<KeepOptions<S, Answer, R>, 'asked' | 'folder' | 'model'>,
+  { label = which.name, onAttempt }: EvaluateNamedOptions<S, Answer, D, R>,
+) {
+  const samples = samplesOf(data.samples, kept.asked.about);
+  const [main] = scorer.figures;
+  const valueOf = measure.valueOf(main!.key);
+  const line = evaluationProgress(label, samples.length, measure.samples ?? measure.clusters, work);
+  const evaluation = await keepEvaluation(asker, samples, scorer, {
+    ...{ ...kept, notes, excluded: data.excluded, examples: data.examples },
+    ...{ onCall: line.called, onTruncatedLog: work.onTruncatedLog, signal: work.signal },
+    fromScratch: onAttempt !== undefined,
+    onRow(row, sample, attempt) {
+      line.answered(main!, valueOf(row));
+      onAttempt?.(sample, attempt, data);
+    },
+  });
+  line.finish();
+  const { failures } = evaluation;
+  const [first] = failures;
+  if (first) {
+    work.note(`${which.name}: failed on ${failures.length} samples, counted as misses; ${first.id}: ${first.message}`);
+  }
+  return evaluation;
 }
 
 /**
@@ -178,34 +204,32 @@ export function keepBeside(evaluations: readonly NamedEvaluation<Row>[]): void {
   }
 }
 
-/** Agents over one set of samples, each with what it was made from; close them after use. */
+/** Opens agents over one set of samples, each with its sources. */
 export async function openAgents<S extends Sample, Answer, R extends Row, D extends Data<S>>(
-  task: Pick<Task<S, Answer, R, D>, 'data' | 'openAgent'>,
+  task: EvaluatedTask<S, Answer, R, D>,
   resolved: readonly Resolved[],
   flags: EvaluationFlags,
   work: Work,
-): Promise<{ data: D; agents: OpenedAgent<S, Answer, R>[]; notes: ProvenanceNotes[]; close(): Promise<void> }> {
+): Promise<Opened<S, Answer, R, D>> {
   const shared = new ProvenanceNotes();
   const runs = resolved.flatMap(({ trained }) => (trained ? membersOf(trained).map(({ run }) => run) : []));
   for (const line of new Set(runs.flatMap(changedPluginsOf))) work.note(line);
   const data = await collectProvenance(shared, () => task.data(flags, runs));
   const lastEncoder = runs.flatMap((run) => encoderModelOf(run) ?? []).at(-1);
-  const agents: OpenedAgent<S, Answer, R>[] = [];
-  const notes: ProvenanceNotes[] = [];
+  const agents: NamedAgent<S, Answer, R>[] = [];
   const close = async () => {
     for (const agent of agents.splice(0)) await agent.close?.();
   };
   try {
     for (const which of resolved) {
-      const noted = new ProvenanceNotes().keep(shared.record());
-      notes.push(noted);
+      const notes = new ProvenanceNotes().keep(shared.record());
       // Untrained agents use the encoder of the compared run, so that a table compares agents alone.
       const encoder = flags.encoder ?? (which.trained ? undefined : lastEncoder);
       const own = { ...flags, choices: which.choices ?? flags.choices };
       const opening = () => task.openAgent(which, data, { flags: own, runs, encoder, work });
-      agents.push(await collectProvenance(noted, opening));
+      agents.push({ ...(await collectProvenance(notes, opening)), which, notes });
     }
-    return { data, agents, notes, close };
+    return { task, data, agents, flags, work, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
@@ -218,11 +242,11 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
  */
 export function askedOf<S extends Sample, Answer, R extends Row>(
   { name: task }: { name: string },
-  { agent, switches, trained, choices = 'written' }: Resolved,
-  { asker, about, hashes, encoder }: OpenedAgent<S, Answer, R>,
+  { which, asker, about, hashes, encoder }: NamedAgent<S, Answer, R>,
   data: Data<S>,
   { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined },
 ): AskedEvaluation {
+  const { agent, switches, trained, choices = 'written' } = which;
   return {
     schemaVersion: 2,
     kind: 'evaluation',
@@ -270,13 +294,12 @@ function trainedName(trained: Trained): string {
   return names.join('+');
 }
 
+/** The model that the options name, where an agent asks one. @throws WorkbenchError `usage` for a model that none asks */
 async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<S>>(
-  task: Pick<Task<S, Answer, R, D>, 'simulated'>,
-  agents: readonly OpenedAgent<S, Answer, R>[],
-  data: D,
-  { model, modelSet, choices }: EvaluationFlags,
-  work: Work,
+  opened: Opened<S, Answer, R, D>,
 ): Promise<LanguageModel | undefined> {
+  const { task, agents, data, flags, work } = opened;
+  const { model, modelSet, choices } = flags;
   const prompted = agents.flatMap(({ asker }) => (asker.prompted ? [asker.name] : []));
   if (prompted.length === 0) {
     if (model === undefined) return undefined;

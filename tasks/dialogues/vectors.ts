@@ -7,6 +7,7 @@ import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { type PretrainFlags, type Shown, ShownPage, type TaskVectors, type Work } from '../task.js';
 
+/** TransE over a graph of dialogues. */
 export const dialogueVectors: TaskVectors = {
   pretrain,
   graphOf: async (dataset, graph) => ({ graph: await loadDialogueDataset(dataset).loadGraph(graph) }),

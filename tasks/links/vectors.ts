@@ -7,6 +7,7 @@ import { type LinkScorerSection, openLinkScorer } from '../../trainers/embedding
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { type PretrainFlags, type Shown, ShownPage, type TaskVectors, type Work } from '../task.js';
 
+/** Scorers of links, chosen and ranked by valid. */
 export const linkVectors: TaskVectors = {
   pretrain,
   async graphOf(dataset) {

@@ -71,7 +71,7 @@ async function nameOf(
   const which = { name: agent, agent, switches: switches as Record<string, unknown> };
   try {
     const { agents, data, close } = await openAgents(task, [which], flags, work);
-    const asked = askedOf(task, which, agents[0]!, data, { own: false, model: undefined });
+    const asked = askedOf(task, agents[0]!, data, { own: false, model: undefined });
     await close();
     return { name: basename(evaluationFolder(asked, {})), asked };
   } catch (error) {
