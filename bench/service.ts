@@ -23,6 +23,7 @@ import { palette } from '../reports/plots/colors.js';
 import { silentProgress } from '../src/run/progress.js';
 import { openRun } from '../src/run/run-folder.js';
 import { evaluateNamed } from '../tasks/evaluate.js';
+import { usualFlags } from '../tasks/flags.js';
 import { loadTask } from '../tasks/index.js';
 
 const { values } = parseArgs({
@@ -127,7 +128,7 @@ async function evaluateInLoop(folder: string): Promise<void> {
   };
   const evaluations = mkdtempSync(join(tmpdir(), 'kgwalk-service-'));
   await measure('evaluate', ownPid, async () => {
-    const flags = { checkpoint: 'best', split: 'valid', set: [], modelSet: [], evaluations };
+    const flags = { ...usualFlags, split: 'valid', evaluations };
     const [one] = await evaluateNamed(task, [{ name: folder, isRun: true }], flags, work);
     return one!.record.n;
   });

@@ -7,7 +7,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { silentProgress } from '../src/run/progress.js';
 import { ofShape } from '../src/run/read-json.js';
 import { runFiles } from '../src/run/run-files.js';
-import type { EvaluationFlags } from '../tasks/flags.js';
+import { usualFlags } from '../tasks/flags.js';
 import { readsFlag } from '../tasks/index.js';
 import { resolve, taskOf } from '../tasks/named.js';
 import { lacks, type OpenedAsk, type Work } from '../tasks/task.js';
@@ -120,7 +120,7 @@ function stampOf(folder: string): string {
 
 async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
   const named = { name: folder, isRun: true };
-  const flags: EvaluationFlags = { checkpoint, set: [], modelSet: [] };
+  const flags = { ...usualFlags, checkpoint };
   const task = await taskOf([named], flags);
   const work: Work = {
     progress: silentProgress,

@@ -10,50 +10,66 @@ export const choiceModes = ['written', 'likelihood'] as const;
 /** See `ClientSettings.choices`. */
 export type Choices = (typeof choiceModes)[number];
 
-/** Options of `evaluate`, `compare` and `ask`; a task names those that it reads. */
-export interface EvaluationFlags {
-  agent?: string;
+/** The samples that are evaluated, and the graph that is walked. */
+export interface DataFlags {
   dataset?: string;
   split?: string;
   limit?: string;
+  graph?: string;
+  /** A kept evaluation that is replayed: what it was asked by goes before runs and defaults. */
+  kept?: AskedEvaluation;
+  /** Options of dialogues. */
+  turns?: string;
+  data?: string;
+  count?: 'strict' | 'ark';
+  /** Options of questions. */
+  holdOut?: HoldOut;
+  seed?: string;
+  withholdHops?: boolean;
+  /** Options of links. */
+  direction?: 'tail' | 'head' | 'both';
+  /** Options of an environment of episodes, without a run. */
+  envOptions?: Record<string, unknown>;
+}
+
+/** Agents, and the models that they ask or are made of. */
+export interface AgentFlags {
+  agent?: string;
   checkpoint: string;
+  /** Switches of untrained agents, for all that are named: `stateful=false`. */
+  set: string[];
   encoder?: string;
   backend?: string;
   threads?: string;
   beamWidth?: string;
-  /** Folder for evaluations. */
-  evaluations?: string;
-  /** Switches of untrained agents, for all that are named: `stateful=false`. */
-  set: string[];
+  twoHopBonus?: string;
+  /** Preset by which link embeddings are trained. */
+  config?: string;
+  /** Language model, and how often and how it is asked. */
   model?: string;
   modelSet: string[];
-  /** Options of dialogues. */
-  graph?: string;
-  turns?: string;
-  data?: string;
-  twoHopBonus?: string;
-  count?: 'strict' | 'ark';
-  predictions?: string;
-  start?: string;
-  dialogue?: string;
-  /** A kept evaluation that is replayed: what it was asked by goes before runs and defaults. */
-  kept?: AskedEvaluation;
-  /** Options of questions. */
-  holdOut?: HoldOut;
-  seed?: string;
   budget?: string;
   budgetMode?: 'strict' | 'reference';
   choices?: Choices;
-  withholdHops?: boolean;
-  /** Options of links. */
-  direction?: 'tail' | 'head' | 'both';
-  config?: string;
-  /** Options of an environment of episodes, without a run. */
-  envOptions?: Record<string, unknown>;
-  /** Options of `ask`. */
+}
+
+/** Results: where they are kept, and how much of them is shown. */
+export interface ResultFlags {
+  /** Folder for evaluations. */
+  evaluations?: string;
+  predictions?: string;
+  /** One question of `ask`: on dialogues where it starts and what was said before. */
+  start?: string;
+  dialogue?: string;
   top?: string;
   trace?: boolean;
 }
+
+/** Options of `evaluate`, `compare` and `ask`; a task names those that it reads. */
+export interface EvaluationFlags extends DataFlags, AgentFlags, ResultFlags {}
+
+/** Options where none are given. */
+export const usualFlags: EvaluationFlags = { checkpoint: 'best', set: [], modelSet: [] };
 
 /**
  * A whole number as options give it: `200`, `2e2`; undefined where the option is absent.

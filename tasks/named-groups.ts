@@ -46,7 +46,7 @@ function rangeOf(first: number, last: number, word: string): string[] {
 const tooMany = (word: string) =>
   new WorkbenchError('usage', `expected at most ${mostNames} agents, got more, at ${word}`);
 
-type Known = Pick<Task, 'agents' | 'simulated'>;
+type Known = Pick<Task, 'name' | 'agents' | 'simulated'>;
 
 /**
  * The words with groups written out: `prompted` is every agent that asks a model, `baselines` every other one, `all` both;
@@ -56,7 +56,7 @@ type Known = Pick<Task, 'agents' | 'simulated'>;
  * @throws WorkbenchError `usage` for a group without members, `config` for a switch that none of them has
  */
 export function withoutGroups(
-  task: Known & { readonly name: string },
+  task: Known,
   words: readonly string[],
   flags: Pick<EvaluationFlags, 'set' | 'evaluations' | 'model'>,
   note: (line: string) => void,
@@ -76,7 +76,7 @@ export function withoutGroups(
 }
 
 function membersOf(
-  task: Known & { readonly name: string },
+  task: Known,
   word: string,
   flags: Pick<EvaluationFlags, 'set' | 'model'>,
   note: (line: string) => void,

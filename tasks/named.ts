@@ -9,7 +9,7 @@ import { presetNames } from '../src/run/locations.js';
 import { changedPluginsOf } from '../src/run/plugins.js';
 import { nearestName } from '../src/run/printable.js';
 import { nearestRun } from '../src/run/run-folder.js';
-import type { EvaluationFlags } from './flags.js';
+import type { AgentFlags, DataFlags, ResultFlags } from './flags.js';
 import { allTasks, type AnyTask, loadTask, noDataset, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
 import { datasetOf, findTrained, namedRun } from './named-runs.js';
 import { membersOf, type Named, type Resolved, type Task } from './task.js';
@@ -26,10 +26,7 @@ export const agentGroups: Readonly<Record<string, (asksModel: boolean) => boolea
  * @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant, and for an
  *   agent of another task
  */
-export async function taskOf(
-  named: readonly Named[],
-  flags: Pick<EvaluationFlags, 'dataset' | 'evaluations'>,
-): Promise<AnyTask> {
+export async function taskOf(named: readonly Named[], flags: DataFlags & ResultFlags): Promise<AnyTask> {
   const task = await taskMeant(named, flags);
   for (const { name, isRun } of named) {
     if (isRun === true || task.agents.has(name) || name.includes('+') || namedRun(name)) continue;
@@ -47,10 +44,7 @@ export async function taskOf(
  * The task of a command: of the kept evaluations and runs among its names, else of the data set, else of the first agent that a
  * single task has; dialogues where several have it.
  */
-async function taskMeant(
-  named: readonly Named[],
-  { dataset, evaluations }: Pick<EvaluationFlags, 'dataset' | 'evaluations'>,
-): Promise<AnyTask> {
+async function taskMeant(named: readonly Named[], { dataset, evaluations }: DataFlags & ResultFlags): Promise<AnyTask> {
   for (const { name, isRun } of named) {
     const kept = isRun === undefined ? foundEvaluation(name, evaluations) : undefined;
     if (kept !== undefined) return loadTask(readAsked(kept).task as TaskName);
@@ -79,9 +73,9 @@ async function taskMeant(
  * @throws WorkbenchError `usage` for a name that is neither, `config` for a switch that the agent lacks
  */
 export function resolve(
-  task: Pick<Task, 'agents'> & { readonly name: string },
+  task: Pick<Task, 'name' | 'agents'>,
   { name, isRun, choices }: Named,
-  { checkpoint, set }: Pick<EvaluationFlags, 'checkpoint' | 'set'>,
+  { checkpoint, set }: Pick<AgentFlags, 'checkpoint' | 'set'>,
 ): Resolved {
   if (isRun !== true && task.agents.has(name)) {
     return { name, ...(choices && { choices }), ...task.agents.parse(name, set) };

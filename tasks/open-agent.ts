@@ -6,15 +6,11 @@ import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { cacheFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
-import type { EvaluationFlags } from './flags.js';
+import type { DataFlags } from './flags.js';
 import type { Resolved } from './task.js';
 
 /** Options that agents of a task may read, each by value; `run`: whose settings they are by default. */
-export function agentOptions<Options extends object>(
-  { kept }: EvaluationFlags,
-  run: RunInfo | undefined,
-  own: Options,
-) {
+export function agentOptions<Options extends object>({ kept }: DataFlags, run: RunInfo | undefined, own: Options) {
   return { encoder: vectorSettings.parse(run?.config.encoder ?? {}), ...own, ...(kept?.about.options as object) };
 }
 

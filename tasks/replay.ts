@@ -4,6 +4,7 @@ import type { Row, Sample } from '../evaluation/score.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { labelsOfHashes, requirePlugins } from '../src/run/plugins.js';
 import { openAgents } from './evaluate.js';
+import { usualFlags } from './flags.js';
 import { loadTask, type AnyTask, type TaskName } from './index.js';
 import { findTrained } from './named-runs.js';
 import type { Data, OpenedAgent, Resolved, Work } from './task.js';
@@ -27,7 +28,9 @@ export async function openReplayed(
 ): Promise<Replayed> {
   requirePlugins(labelsOfHashes(asked.hashes), { what: 'the evaluation', place: asked.folder });
   const task = await loadTask(asked.task as TaskName);
-  const flags = { ...task.flagsOf.kept(asked), encoder: encoder ?? asked.encoder, kept: asked };
+  const { about, checkpoint = usualFlags.checkpoint, encoder: before } = asked;
+  const same = { split: about.split, checkpoint, encoder: encoder ?? before, kept: asked };
+  const flags = { ...usualFlags, ...same, ...task.flagsOf.kept(asked) };
   const { data, agents, close } = await openAgents(task, [resolvedOf(asked)], flags, work);
   const [agent] = agents;
   try {

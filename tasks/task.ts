@@ -11,7 +11,7 @@ import type { RunInfo } from '../src/run/records.js';
 import type { ImportTableOptions } from '../trainers/embeddings/import-table.js';
 import type { TaskTrainer } from '../trainers/task-trainer.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
-import type { Choices, EvaluationFlags } from './flags.js';
+import type { AgentFlags, Choices, EvaluationFlags, ResultFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';
 
 /** Progress, notes and stop signal of a command. */
@@ -100,9 +100,6 @@ export interface Shown {
   sections: readonly Section[];
 }
 
-/** Options of one question; all others are the agent's. */
-type AskFlags = Pick<EvaluationFlags, 'start' | 'dialogue' | 'top' | 'trace'>;
-
 /** An answer with the walks that lead to it, as pages draw them. */
 export type ShownAnswer = Shown & Pick<Example, 'answers' | 'walks'>;
 
@@ -113,7 +110,7 @@ export interface OpenedAsk {
    * @param flags options of this question where they are not those of the opening
    * @throws WorkbenchError `usage` for words or options that do not fit, before anything is loaded where nothing was yet
    */
-  ask(words: readonly string[], flags?: AskFlags): Promise<ShownAnswer>;
+  ask(words: readonly string[], flags?: ResultFlags): Promise<ShownAnswer>;
   close(): Promise<void>;
 }
 
@@ -235,14 +232,14 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Simulated models, which know the gold. */
   readonly simulated?: {
     /** False for agents that no simulated model suits, where the flags name one. */
-    suits(agent: string, flags: Pick<EvaluationFlags, 'model'>): boolean;
+    suits(agent: string, flags: Pick<AgentFlags, 'model'>): boolean;
     /** Undefined where `spec` names a real model. @throws WorkbenchError `usage` for an agent that it does not suit */
     open(spec: string, data: D, agents: readonly string[]): Promise<LanguageModel | undefined>;
   };
   /** Options of evaluations that no command line gives. */
   readonly flagsOf: {
-    /** Those that asked for a kept evaluation: what a replay opens it by. */
-    kept(asked: AskedEvaluation): EvaluationFlags;
+    /** Those that asked for a kept evaluation, beside its split and checkpoint: what a replay opens it by. */
+    kept(asked: AskedEvaluation): Partial<EvaluationFlags>;
     /** Those of a run's best checkpoint on valid, where they are not the usual ones. */
     best?(settings: TrainSettings): Partial<EvaluationFlags>;
   };

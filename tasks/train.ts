@@ -16,6 +16,7 @@ import type { TrainSettings } from '../trainers/train-settings.js';
 import { type TrainOptions, trainRun } from '../trainers/train.js';
 import { trial, type TrialOptions, type TrialReport } from '../trainers/trial.js';
 import { evaluateNamed, type NamedEvaluation } from './evaluate.js';
+import { usualFlags } from './flags.js';
 import { type AnyTask, taskOfConfig, taskOfSettings } from './index.js';
 import { loadPluginsOf } from './plugins.js';
 
@@ -46,7 +47,7 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
   const evaluateBest = async ({ folder }: { folder: string }) => {
     const { settings, progress = silentProgress, signal, onNote = () => {}, onTruncatedLog = () => {} } = options;
     const flags = {
-      ...{ checkpoint: 'best', split: 'valid', set: [], modelSet: [], encoder: settings.encoder.model ?? undefined },
+      ...{ ...usualFlags, split: 'valid', encoder: settings.encoder.model ?? undefined },
       ...task.flagsOf.best?.(settings),
     };
     const work = { progress, signal, note: onNote, onTruncatedLog, preset: () => Promise.resolve(settings) };

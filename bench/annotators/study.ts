@@ -17,6 +17,7 @@ import { printable } from '../../src/run/printable.js';
 import { hasUnknownSources, readRunProvenance, unpackIds } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-files.js';
+import { usualFlags } from '../../tasks/flags.js';
 import { checkDataset } from '../../tasks/leaks.js';
 import { findTrained } from '../../tasks/named-runs.js';
 import { membersOf, type Shown, ShownPage, type Trained, type Work } from '../../tasks/task.js';
@@ -161,7 +162,7 @@ async function judgeUnseen(
       },
     );
   }
-  const flags = { checkpoint, set: [], modelSet: [] };
+  const flags = { ...usualFlags, checkpoint };
   const data = { ...(await dialogueData(flags, [run])), samples };
   const opened = await openScoredAgent({ ...which, switches: {} }, data, { flags, runs: [run], work });
   const line = work.progress(`judge turns that recur (${run.id})`, samples.length, 'turns');

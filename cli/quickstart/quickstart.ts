@@ -17,7 +17,7 @@ import { agentOf } from '../../agents/registry.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { evaluateNamed, keepBeside } from '../../tasks/evaluate.js';
-import type { EvaluationFlags } from '../../tasks/flags.js';
+import { type EvaluationFlags, usualFlags } from '../../tasks/flags.js';
 import { loadTask, type TaskName } from '../../tasks/index.js';
 
 /** Prompted agents of the quickstart, with the switches that the embedded model was trained on. */
@@ -334,7 +334,7 @@ async function evaluated(
   const all = await evaluateNamed(
     await loadTask(task),
     [...agents.map((name) => ({ name, isRun: false })), ...Object.keys(runs).map((name) => ({ name, isRun: true }))],
-    { checkpoint: 'best', set: [], modelSet: [], ...flags },
+    { ...usualFlags, ...flags },
     { ...work, progress: (label, ...of) => work.progress(nameOf(label), ...of) },
     { reuse: true },
   );

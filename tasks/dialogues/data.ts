@@ -13,7 +13,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { sampled } from '../../src/run/seeds.js';
-import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { checkArkCount, seenEntities } from './row.js';
@@ -95,20 +95,19 @@ const drawnBy = (data: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(drawSettings.flatMap((key) => ((data[key] ?? null) === null ? [] : [[key, data[key]]])));
 
 /** The options that ask the samples of a kept evaluation. */
-export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation): EvaluationFlags {
+export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation): Partial<EvaluationFlags> {
   if (hashes.data !== undefined) {
     throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
   }
-  const { dataset, graph, split, turns, limit, count } = about as Record<string, string>;
+  const { dataset, graph, turns, limit, count } = about as Record<string, string>;
   return {
     ...(checkpoint === undefined && { dataset, graph, turns }),
-    ...{ split, count: count as 'strict' },
     ...(limit !== undefined && { limit: String(limit) }),
-    ...{ checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
+    count: count as 'strict',
   };
 }
 
-function dataOf(flags: EvaluationFlags, runs: readonly RunInfo[]): DataSettings {
+function dataOf(flags: DataFlags, runs: readonly RunInfo[]): DataSettings {
   const asked = (['dataset', 'graph', 'turns'] as const).filter((key) => flags[key] !== undefined);
   const own = sameOfRuns(runs, ({ config }) => dataSettings.parse(config.data ?? {}));
   if (!own) {

@@ -12,9 +12,7 @@ import { type Shown, ShownPage } from '../task.js';
 export function dialoguesImported(manifest: DialogueManifest): Shown {
   const page = new ShownPage(manifest);
   page.line(`imported ${manifest.name} · licence: ${manifest.licence}`);
-  page.line();
   page.table(Object.entries(manifest.splits).map(([split, counts]) => ({ split, ...counts })));
-  page.line();
   page.table(
     Object.entries(manifest.graphs).map(([graph, { entities, relations, triples, blankLines }]) => ({
       graph,
@@ -68,7 +66,6 @@ export async function dialogueStatistics(name: string, { graph: of = 'dialogue' 
       ...Object.fromEntries(names.map((split) => [split, String(cell(splits[split]))])),
     })),
   );
-  page.line();
   page.table(
     splits.train.topRelations.map(({ relation, share }) => ({
       'relation of golds (train)': relation,

@@ -19,7 +19,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { settingsOfRun } from '../../trainers/train-settings.js';
-import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type DataFlags, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named-runs.js';
 import { type Data, membersOf, type OpenedAgent, type OpenOptions, type Resolved } from '../task.js';
 import { episodeSeeds, policyOf, policySize } from './learn.js';
@@ -44,7 +44,7 @@ const usualEpisodes = 100;
  * @param own environment of a program
  * @throws WorkbenchError `usage` for runs in several environments, and for one that is not registered here
  */
-export function episodeData(own: OwnParts, flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<EpisodeData> {
+export function episodeData(own: OwnParts, flags: DataFlags, runs: readonly RunInfo[]): Promise<EpisodeData> {
   const ofRuns = sameOfRuns(runs, ({ config }) => {
     const { id, options } = config.env as { id: string; options?: Record<string, unknown> };
     return { id, ...(options && { options }) };
@@ -82,12 +82,11 @@ export function episodeData(own: OwnParts, flags: EvaluationFlags, runs: readonl
 }
 
 /** The options that ask for the episodes of a kept evaluation. */
-export function episodeFlagsOf({ about, checkpoint }: AskedEvaluation): EvaluationFlags {
-  const { dataset, split, episodes } = about;
+export function episodeFlagsOf({ about, checkpoint }: AskedEvaluation): DataFlags {
+  const { dataset, episodes } = about;
   const envOptions = about.envOptions as Record<string, unknown> | undefined;
   return {
     ...(checkpoint === undefined && { dataset, envOptions }),
-    ...{ split, checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
     limit: String(episodes as number),
   };
 }

@@ -9,7 +9,7 @@ import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { datasetOf, sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { answerDistances } from './distances.js';
@@ -108,14 +108,13 @@ export function rankerAsker(
 }
 
 /** The options that ask the queries of a kept evaluation. */
-export function linkFlagsOf({ about, checkpoint }: AskedEvaluation): EvaluationFlags {
-  const { dataset, split, limit, directions, beamWidth } = about;
+export function linkFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {
+  const { dataset, limit, directions, beamWidth } = about;
   const [first, second] = directions as AskedDirection[];
   return {
-    ...{ dataset, split, direction: second ? 'both' : first! },
+    ...{ dataset, direction: second ? 'both' : first! },
     ...(limit !== undefined && { limit: String(limit) }),
     ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
-    ...{ checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
   };
 }
 
@@ -146,7 +145,7 @@ function splitOf(split = 'valid'): 'valid' | 'test' {
 }
 
 /** Both, unless all runs were trained on tails alone. */
-function directionsOf(direction: EvaluationFlags['direction'], runs: readonly RunInfo[]): AskedDirection[] {
+function directionsOf(direction: DataFlags['direction'], runs: readonly RunInfo[]): AskedDirection[] {
   if (direction !== undefined) return direction === 'both' ? ['tail', 'head'] : [direction];
   const tailsAlone = runs.map(({ config }) => !linkWalkSettings.parse(config.linkWalk ?? {}).bothDirections);
   return runs.length > 0 && tailsAlone.every(Boolean) ? ['tail'] : ['tail', 'head'];

@@ -121,7 +121,6 @@ function linkCheck(title: string, report: LinkLeakReport): LeakCheck {
   const page = new ShownPage(report);
   const several = new Set(artifacts.map(({ of }) => of)).size > 1;
   page.line(`${printable(title)} · ${dataset} · what does it know of split ${split} (${triples} triples)?`);
-  page.line();
   page.table(
     artifacts.map(({ of, kind, name, madeFrom, verdict, why }) => ({
       ...(several && { of }),

@@ -24,14 +24,12 @@ export async function linkStatistics(name: string): Promise<Shown> {
   page.line(`${dataset} · links`);
   addFacts(page, facts);
   page.line(`out-edges of an entity, inverses counted (mean / median / p95 / max): ${spread(degree)}`);
-  page.line();
   page.table(
     (['valid', 'test'] as const).flatMap((split) => [
       { 'known answers': `${split}, tails`, 'mean / median / p95 / max': spread(answers[split].tail) },
       { 'known answers': `${split}, heads`, 'mean / median / p95 / max': spread(answers[split].head) },
     ]),
   );
-  page.line();
   page.table(
     relations.slice(0, shownRelations).map(({ tailsPerHead, headsPerTail, kind, ...counts }) => ({
       ...counts,
@@ -52,7 +50,6 @@ type Facts = Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> & {
 };
 
 function addFacts(page: ShownPage, { drawn, apart, extracted, splits, overlaps, graph, names }: Facts): void {
-  page.line();
   page.table(
     (['train', 'valid', 'test'] as const).map((split) => {
       const { triples, duplicates, inverseLines } = splits[split];

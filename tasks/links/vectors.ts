@@ -60,7 +60,6 @@ async function pretrain(
   const page = new ShownPage(scorers);
   for (const { name, file, reused } of scorers)
     page.line(`${name} ${reused ? 'kept from before' : 'trained'}: ${file}`);
-  page.line();
   page.table(scorers.flatMap((scorer) => splits.flatMap((split) => rowsOf(scorer, split))));
   page.line(
     'filtered by all splits, realistic ranks; an entity that train lacks is ranked by the vector it happens to have',

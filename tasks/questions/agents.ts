@@ -22,7 +22,7 @@ import { nearestRun } from '../../src/run/run-folder.js';
 import { RemoteGraph } from '../../src/sparql/remote-graph.js';
 import { parseSparqlSource } from '../../src/sparql/source.js';
 import { executorOf } from '../../src/nn/open-executor.js';
-import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
+import { type AgentFlags, type DataFlags, type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
 import { findRun, foldersOf, weightsOf } from '../named-runs.js';
 import { agentOptions, openByName } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
@@ -70,7 +70,7 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
  * Said before anything is loaded: agents that read edges at once cannot wait for an endpoint.
  * @throws WorkbenchError `usage` for a graph that is none of an endpoint, or agents that cannot read one
  */
-export function refuseRemote(resolved: readonly Resolved[], { graph }: EvaluationFlags): void {
+export function refuseRemote(resolved: readonly Resolved[], { graph }: DataFlags): void {
   if (graph === undefined) return;
   parseSparqlSource(graph);
   const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
@@ -192,7 +192,7 @@ async function openTrained(
   trained: NonNullable<Resolved['trained']>,
   graph: Graph,
   modelPath: string | undefined,
-  { backend, beamWidth: width }: EvaluationFlags,
+  { backend, beamWidth: width }: AgentFlags,
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
   const { run, checkpoint, others } = trained;
@@ -225,7 +225,7 @@ function refuseOthers(trained: NonNullable<Resolved['trained']>): void {
 const withoutEvidence: readonly string[] = ['io', 'cot'];
 
 /** True if an agent works with a model: simulated ones suit agents that read facts. */
-export const suitsModel = (agent: string, { model = '' }: Pick<EvaluationFlags, 'model'>): boolean =>
+export const suitsModel = (agent: string, { model = '' }: Pick<AgentFlags, 'model'>): boolean =>
   oracleError(model) === undefined || !withoutEvidence.includes(agent);
 
 /**

@@ -12,7 +12,7 @@ import { createClients } from '../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
-import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type AgentFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named-runs.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
@@ -73,7 +73,7 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
 /** @throws WorkbenchError `usage` for a simulated model */
 async function openAskedModel(
   { agent }: Resolved,
-  { model: spec, modelSet, choices }: EvaluationFlags,
+  { model: spec, modelSet, choices }: AgentFlags,
   work: Work,
 ): Promise<LanguageModel> {
   if (spec !== undefined && oracleError(spec) !== undefined) {

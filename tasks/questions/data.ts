@@ -15,7 +15,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { sampled } from '../../src/run/seeds.js';
-import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { datasetOf, sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 
@@ -91,12 +91,11 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
 }
 
 /** The options that ask the questions of a kept evaluation. */
-export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation): EvaluationFlags {
-  const { dataset, graph, subsets, split, limit, budgetMode, choices, beamWidth } = about;
+export function questionFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {
+  const { dataset, graph, subsets, limit, budgetMode, choices, beamWidth } = about;
   return {
     dataset: `${dataset}/${(subsets as string[]).join(',')}`,
     graph: isSparqlSource(graph) ? graph : undefined,
-    split,
     holdOut: about.holdOut as HoldOut,
     limit: limit === undefined ? undefined : String(limit),
     seed: String(about.seed),
@@ -105,7 +104,6 @@ export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation)
     choices: choices === 'likelihood' ? choices : undefined,
     withholdHops: about.hopsWithheld === true || undefined,
     beamWidth: beamWidth === undefined ? undefined : String(beamWidth),
-    ...{ checkpoint, set: [], modelSet: [] },
   };
 }
 
@@ -132,7 +130,7 @@ export async function openQuestionGraph(name: string, holdOut?: HoldOut, remote?
 }
 
 /** Data set, with its subsets behind a slash, and hold-out. */
-function dataOf(flags: EvaluationFlags, runs: readonly RunInfo[]): { dataset: string; holdOut?: HoldOut } {
+function dataOf(flags: DataFlags, runs: readonly RunInfo[]): { dataset: string; holdOut?: HoldOut } {
   const own = sameOfRuns(runs, ({ config }) => {
     const { dataset, holdOut = 'question' } = config.data as { dataset: string; holdOut?: HoldOut };
     return { dataset, holdOut };

@@ -14,7 +14,6 @@ export function questionsImported(manifest: QuestionManifest): Shown {
   const { name, licence, labels, subsets, graphs, notes = [] } = manifest;
   const page = new ShownPage(manifest);
   page.line([`imported ${name}`, `licence: ${licence}`, ...labels].join(' · '));
-  page.line();
   page.table(
     Object.entries(subsets).flatMap(([subset, { graph, files }]) =>
       Object.entries(files).map(([file, counts]) => ({
