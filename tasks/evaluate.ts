@@ -59,16 +59,10 @@ interface NamedAgent<S extends Sample, Answer, R extends Row> extends OpenedAgen
   notes: ProvenanceNotes;
 }
 
-/** Agents over one set of samples, the model that they ask, and the options of all; close it after use. */
-interface Opened<S extends Sample, Answer, R extends Row, D extends Data<S>> {
-  task: EvaluatedTask<S, Answer, R, D>;
-  data: D;
-  agents: readonly NamedAgent<S, Answer, R>[];
-  model?: LanguageModel | undefined;
-  flags: EvaluationFlags;
-  work: Work;
-  close(): Promise<void>;
-}
+/** Agents over one set of samples, with the task and the options of all. */
+type Opened<S extends Sample, Answer, R extends Row, D extends Data<S>> = Awaited<
+  ReturnType<typeof openAgents<S, Answer, R, D>>
+>;
 
 /** Options of `evaluateNamed`. */
 export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row = Row> {
@@ -101,16 +95,17 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   await task.refuse?.(resolved, flags);
   const opened = await openAgents(task, resolved, flags, work);
   const { data, agents } = opened;
+  let model: LanguageModel | undefined;
   try {
     const hashes = { ...data.hashes, ...agents[0]!.hashes };
     const ids = data.samples.map((sample) => sample.task.id);
     refuseOthers(options.comparedWith ?? [], { name: resolved[0]!.name, ...data.about, hashes, task: task.name, ids });
-    opened.model = await modelFor(opened);
+    model = await modelFor(opened);
     const evaluations: NamedEvaluation<R>[] = [];
-    for (const agent of agents) evaluations.push(...(await evaluateOne(opened, agent, options)));
+    for (const agent of agents) evaluations.push(...(await evaluateOne(opened, agent, model, options)));
     return evaluations;
   } finally {
-    await opened.model?.dispose();
+    await model?.dispose();
     await opened.close();
   }
 }
@@ -130,6 +125,7 @@ function resolveAll(task: Pick<Task, 'name' | 'agents'>, named: readonly Named[]
 async function evaluateOne<S extends Sample, Answer, R extends Row, D extends Data<S>>(
   opened: Opened<S, Answer, R, D>,
   agent: NamedAgent<S, Answer, R>,
+  anyModel: LanguageModel | undefined,
   options: EvaluateNamedOptions<S, Answer, D, R>,
 ): Promise<NamedEvaluation<R>[]> {
   const { task, data, flags, work } = opened;
@@ -143,7 +139,7 @@ async function evaluateOne<S extends Sample, Answer, R extends Row, D extends Da
   // Several runs as one are no run’s own.
   const runFolder = trained?.others ? undefined : trained?.run.folder;
   const own = runFolder !== undefined && flags.evaluations === undefined;
-  const model = agent.asker.prompted ? opened.model : undefined;
+  const model = agent.asker.prompted ? anyModel : undefined;
   const whole = askedOf(task, agent, data, { own, model });
   if (onAsked && !(await onAsked(whole, data.samples.length))) return [];
   const wholeFolder = evaluationFolder(whole, { root: flags.evaluations, runFolder });
@@ -210,7 +206,7 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
   resolved: readonly Resolved[],
   flags: EvaluationFlags,
   work: Work,
-): Promise<Opened<S, Answer, R, D>> {
+) {
   const shared = new ProvenanceNotes();
   const runs = resolved.flatMap(({ trained }) => (trained ? membersOf(trained).map(({ run }) => run) : []));
   for (const line of new Set(runs.flatMap(changedPluginsOf))) work.note(line);

@@ -88,6 +88,14 @@ export function wholeNumber(text: string | undefined, flag: string, least: numbe
   throw new WorkbenchError('usage', `expected a whole number ${range}, got ${JSON.stringify(text)}, at ${flag}`);
 }
 
+/** A split by name. @throws WorkbenchError `usage` for one that is not `known` */
+export function splitOf<Name extends string>(split: string, known: readonly Name[], hint?: string): Name {
+  const found = known.find((name) => name === split);
+  if (found !== undefined) return found;
+  const names = known.join(', ').replace(/, (\w+)$/, ' or $1');
+  throw new WorkbenchError('usage', `expected ${names}, got ${split}, at --split`, { hint });
+}
+
 /** Processor threads, 1 by default. @throws WorkbenchError `usage` unless it is a whole number from 1 to 256 */
 export function threadsOf(text: string | undefined): number {
   return wholeNumber(text, '--threads', 1, mostThreads) ?? 1;

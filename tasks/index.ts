@@ -92,17 +92,17 @@ export async function allTasks(): Promise<AnyTask[]> {
  * The task of settings: that of their environment. One of a user's own, registered by a plugin or a program, is of episodes where it
  * can be made at once and shows vectors, else of dialogues, which say what is missing.
  */
-export async function taskOfSettings({ env, policy }: SettingsOfTask): Promise<AnyTask> {
+export async function taskOfSettings({
+  env,
+  policy,
+}: {
+  env: { id: string; options?: Record<string, unknown> | undefined };
+  policy?: unknown;
+}): Promise<AnyTask> {
   const owner = ownerOf(env.id);
   if (owner) return loadTask(owner);
   const { showsVectors } = await import('./episodes/source.js');
   return loadTask(policy !== undefined || showsVectors(env) ? 'episodes' : 'dialogues');
-}
-
-/** Settings that decide the task; other keys of `config.yaml` are ignored. */
-interface SettingsOfTask {
-  env: { id: string; options?: Record<string, unknown> | undefined };
-  policy?: unknown;
 }
 
 /** The same of a run's `config.yaml`. What an earlier version trained without naming its environment walks dialogues. */

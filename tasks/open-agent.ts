@@ -5,13 +5,28 @@ import { encoderSettings, vectorSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { cacheFolder } from '../src/run/locations.js';
+import { WorkbenchError } from '../src/run/errors.js';
 import type { RunInfo } from '../src/run/records.js';
-import type { DataFlags } from './flags.js';
+import { type DataFlags, type EvaluationFlags, flagOf } from './flags.js';
 import type { Resolved } from './task.js';
 
 /** Options that agents of a task may read, each by value; `run`: whose settings they are by default. */
 export function agentOptions<Options extends object>({ kept }: DataFlags, run: RunInfo | undefined, own: Options) {
   return { encoder: vectorSettings.parse(run?.config.encoder ?? {}), ...own, ...(kept?.about.options as object) };
+}
+
+/** @param readers by option: true where an agent reads it, else who would @throws WorkbenchError `usage` for an option that none reads */
+export function refuseUnread(
+  resolved: readonly Resolved[],
+  flags: EvaluationFlags,
+  readers: Partial<Record<keyof EvaluationFlags, string | true>>,
+): void {
+  for (const [key, by] of Object.entries(readers) as [keyof EvaluationFlags, string | true][]) {
+    if (by === true || flags[key] === undefined) continue;
+    const got = resolved.map(({ name }) => name).join(', ');
+    const hint = `Leave ${flagOf(key)} out.`;
+    throw new WorkbenchError('usage', `expected ${by} with ${flagOf(key)}, got ${got}`, { hint });
+  }
 }
 
 /** Access to the text encoder; hashes of other inputs are added to `hashes`, and `closes` is called after use. */

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
 import { dataSettings, type DataSettings } from '../../datasets/settings.js';
-import { type SplitName, type WalkSample, splitSamples } from '../../datasets/walk-sample.js';
+import { splitNames, type WalkSample, splitSamples } from '../../datasets/walk-sample.js';
 import { envSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import { evaluationSettings, type EvaluationSettings } from '../../evaluation/settings.js';
@@ -13,7 +13,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { sampled } from '../../src/run/seeds.js';
-import { type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type DataFlags, type EvaluationFlags, splitOf, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { checkArkCount, seenEntities } from './row.js';
@@ -52,7 +52,7 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
   if (count === 'ark') checkArkCount({ horizon, beamWidth: settings.beamWidth });
   const limit = wholeNumber(flags.limit, '--limit', 1) ?? Infinity;
   const dataset = loadDialogueDataset(data.dataset);
-  const split = flags.data === undefined ? splitOf(flags.split) : undefined;
+  const split = flags.data === undefined ? splitOf(flags.split ?? 'valid', splitNames) : undefined;
   const graph = await dataset.loadGraph(data.graph);
   const train = splitSamples(dataset, graph, data, 'train');
   const all =
@@ -139,9 +139,4 @@ function settingsOf(flags: EvaluationFlags, runs: readonly RunInfo[]): Evaluatio
   };
   const text = JSON.stringify({ ...(runs[0]?.config.evaluation as object | undefined), ...asked });
   return loadConfig(evaluationSettings, { text, overrides, source: 'evaluation settings' });
-}
-
-function splitOf(split = 'valid'): SplitName {
-  if (split === 'train' || split === 'valid' || split === 'test') return split;
-  throw new WorkbenchError('usage', `expected train, valid or test, got ${split}, at --split`);
 }

@@ -1,6 +1,6 @@
 /** Walks over dialogues as an environment, for programs that step it themselves. */
 import { entityTexts, lastMessageText } from '../../agents/walker/vectors.js';
-import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
+import { splitNames, splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { DialogueWalkObservation, DialogueWalkOptions } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
@@ -8,18 +8,17 @@ import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
+import { splitOf } from '../flags.js';
 import { encodedRows, type ObservationVectors } from '../observation-vectors.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
 
 /** @throws WorkbenchError `usage` for a split that there is not, `data` for one without a start that has edges */
 export async function dialogueEnvironment(
   settings: TrainSettings,
-  { split, encoder }: EnvironmentFlags,
+  { split: name, encoder }: EnvironmentFlags,
   work: Work,
 ): Promise<TaskEnvironment> {
-  if (split !== 'train' && split !== 'valid' && split !== 'test') {
-    throw new WorkbenchError('usage', `expected train, valid or test, got ${split}, at --split`);
-  }
+  const split = splitOf(name, splitNames);
   const { data, env, ppo } = settings;
   if (env.shaping !== 'none') {
     throw new WorkbenchError('usage', `expected env.shaping=none, got ${env.shaping}, at --set`, {
@@ -33,12 +32,12 @@ export async function dialogueEnvironment(
   const rules = walkRulesOf(env);
   const options: DialogueWalkOptions = { graph, samples, reward: env.reward, gamma: ppo.gamma, rules };
   work.note(`${samples.length} ${split} samples on graph ${graph.name}, walks of ${env.horizon}`);
-  const vectors = encoder === undefined ? undefined : await dialogueVectors(encoder, graph, samples, settings, work);
+  const vectors = encoder === undefined ? undefined : await observationVectors(encoder, graph, samples, settings, work);
   return { options, vectors };
 }
 
 /** Vector of an observation: the last message, then the name of the current entity. */
-async function dialogueVectors(
+async function observationVectors(
   encoder: string,
   graph: Graph,
   samples: readonly Pick<WalkSample, 'task'>[],

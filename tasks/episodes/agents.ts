@@ -19,7 +19,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { settingsOfRun } from '../../trainers/train-settings.js';
-import { type DataFlags, wholeNumber } from '../flags.js';
+import { type DataFlags, splitOf, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named-runs.js';
 import { type Data, membersOf, type OpenedAgent, type OpenOptions, type Resolved } from '../task.js';
 import { episodeSeeds, policyOf, policySize } from './learn.js';
@@ -56,7 +56,7 @@ export function episodeData(own: OwnParts, flags: DataFlags, runs: readonly RunI
       { hint: 'A run keeps its environment: leave --dataset out.' },
     );
   }
-  const { split = 'valid', dataset = own.source?.id, envOptions } = flags;
+  const { dataset = own.source?.id, envOptions } = flags;
   const env =
     ofRuns ?? (dataset === undefined ? undefined : { id: dataset, ...(envOptions && { options: envOptions }) });
   if (env === undefined) {
@@ -64,9 +64,7 @@ export function episodeData(own: OwnParts, flags: DataFlags, runs: readonly RunI
       hint: 'Such as --dataset kgwalk/CartPole-v1.',
     });
   }
-  if (split !== 'valid' && split !== 'test') {
-    throw new WorkbenchError('usage', `expected valid or test, got ${split}, at --split`);
-  }
+  const split = splitOf(flags.split ?? 'valid', ['valid', 'test']);
   const limit = wholeNumber(flags.limit, '--limit', 1) ?? usualEpisodes;
   const source = own.source ?? registeredSource(env);
   const shape = shapeOf(source);

@@ -27,9 +27,9 @@ import { madeFrom } from '../../src/run/provenance.js';
 import { executorOf } from '../../src/nn/open-executor.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
-import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
+import { type EvaluationFlags, threadsOf, wholeNumber } from '../flags.js';
 import { datasetOf, findRun, foldersOf, weightsOf } from '../named-runs.js';
-import { agentOptions, openByName } from '../open-agent.js';
+import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { type LinkData, rankerAsker } from './data.js';
 import { queriesOf } from './ranks.js';
@@ -56,21 +56,14 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
   const embeds = resolved.some(({ agent, switches: { of } }) => {
     return [agent, ...namesIn(of)].some((one) => one === 'transe' || one === 'bilinear');
   });
-  const read = {
+  refuseUnread(resolved, flags, {
     beamWidth: walks || 'a run that draws walks',
     backend: walks || 'a run that draws walks',
     config: embeds || 'transe or bilinear',
     threads: embeds || 'transe or bilinear',
     // Exact walkers encode names of relations that they have not seen.
     encoder: resolved.some(({ trained }) => trained && encoderModelOf(trained.run)) || 'a run with an encoder',
-  } as const;
-  for (const [key, by] of Object.entries(read)) {
-    if (by === true || flags[key as keyof typeof read] === undefined) continue;
-    const names = resolved.map(({ name }) => name).join(', ');
-    throw new WorkbenchError('usage', `expected ${by} with ${flagOf(key)}, got ${names}`, {
-      hint: `Leave ${flagOf(key)} out.`,
-    });
-  }
+  });
 }
 
 /** The agent with its way of being asked and scored. */

@@ -9,7 +9,7 @@ import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type DataFlags, type EvaluationFlags, splitOf, wholeNumber } from '../flags.js';
 import { datasetOf, sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { answerDistances } from './distances.js';
@@ -28,7 +28,8 @@ export interface LinkData extends Data<LinkSample> {
  * @throws WorkbenchError `usage` for flags that contradict a run or each other, `data` for an empty split
  */
 export async function linkData(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<LinkData> {
-  const split = splitOf(flags.split);
+  const hint = 'The triples of train are the edges that are walked: asked for, they would be found at once.';
+  const split = splitOf(flags.split ?? 'valid', ['valid', 'test'], hint);
   const limit = wholeNumber(flags.limit, '--limit', 1) ?? Infinity;
   const name = linkDatasetName(flags.dataset, runs);
   const dataset = await loadLinkDataset(name);
@@ -134,13 +135,6 @@ export function linkDatasetName(named: string | undefined, runs: readonly RunInf
   if (name !== undefined) return name;
   throw new WorkbenchError('usage', 'expected a data set of links, got none, at --dataset', {
     hint: 'What is imported: `kgwalk datasets list`.',
-  });
-}
-
-function splitOf(split = 'valid'): 'valid' | 'test' {
-  if (split === 'valid' || split === 'test') return split;
-  throw new WorkbenchError('usage', `expected valid or test, got ${split}, at --split`, {
-    hint: 'The triples of train are the edges that are walked: asked for, they would be found at once.',
   });
 }
 

@@ -1,9 +1,11 @@
 /** `kgwalk/LinkQuery-v1` over a data set, for programs that step it themselves. */
+import { splitNames } from '../../datasets/walk-sample.js';
 import type { LinkQueryOptions } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { joinTriples } from '../../src/kg/graph.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
+import { splitOf } from '../flags.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
 import { queriesOf } from './ranks.js';
 import { shapingOf, openLinkTrainingData } from './training-data.js';
@@ -16,13 +18,11 @@ const scorers = ['transe', 'bilinear'] as const;
  */
 export async function linkEnvironment(
   settings: TrainSettings,
-  { split, encoder }: EnvironmentFlags,
+  { split: name, encoder }: EnvironmentFlags,
   { progress, signal, note }: Work,
 ): Promise<TaskEnvironment> {
-  if (split !== 'train' && split !== 'valid' && split !== 'test') {
-    throw new WorkbenchError('usage', `expected train, valid or test, got ${split}, at --split`);
-  }
-  const vectors = scorers.find((name) => name === encoder);
+  const split = splitOf(name, splitNames);
+  const vectors = scorers.find((one) => one === encoder);
   if (encoder !== undefined && !vectors) {
     throw new WorkbenchError('usage', `expected ${scorers.join(' or ')}, got ${encoder}, at --encoder`, {
       hint: 'Entities of links have vectors of pretrained scorers, such as those of --config umls-transe; or none, and ids are shown.',

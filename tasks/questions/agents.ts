@@ -1,11 +1,7 @@
 /** Agents that answer questions, opened: by name with switches, or from the folder of their run. */
 import type { QuestionAgent, QuestionAgentResources, QuestionAnswer } from '../../agents/question-agent.js';
 import { loadQuestionRun, questionAgents } from '../../agents/question-agents.js';
-import {
-  loadRelationRanker,
-  type LoadedRelationWalker,
-  loadRelationWalkers,
-} from '../../agents/relation-walker/relation-walker-agent.js';
+import { loadRelationRanker, loadRelationWalkers } from '../../agents/relation-walker/relation-walker-agent.js';
 import { encoderModelOf, missingModel } from '../../agents/trained-run.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { QuestionSample } from '../../datasets/question.js';
@@ -16,33 +12,26 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
-import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { nearestRun } from '../../src/run/run-folder.js';
 import { RemoteGraph } from '../../src/sparql/remote-graph.js';
 import { parseSparqlSource } from '../../src/sparql/source.js';
 import { executorOf } from '../../src/nn/open-executor.js';
-import { type AgentFlags, type DataFlags, type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
+import { type AgentFlags, type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { findRun, foldersOf, weightsOf } from '../named-runs.js';
-import { agentOptions, openByName } from '../open-agent.js';
+import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
 import { questionScorer } from './score.js';
 
-/** An agent with what the record says of its weights and encoder; close it after use. */
-interface OpenedQuestionAgent {
-  agent: QuestionAgent;
-  /**
-   * Of a trained one `checkpoint`: sha256 of its weights; of one that reads `encoder`: what its vectors depend on; of one that
-   * a trained walker helps `walker`: sha256 of that one's weights.
-   */
-  hashes: Record<string, string>;
-  /** Text encoder as it was asked for. */
-  encoder?: string | undefined;
-  about?: Partial<AboutEvaluation>;
-  close(): Promise<void>;
-}
+/**
+ * Hashes of a trained one `checkpoint`: sha256 of its weights; of one that reads `encoder`: what its vectors depend on; of one that
+ * a trained walker helps `walker`: sha256 of that one's weights.
+ */
+type OpenedQuestionAgent = Omit<Opened, 'asker' | 'scorer'> &
+  Required<Pick<Opened, 'hashes' | 'close'>> & { agent: QuestionAgent };
+type Opened = OpenedAgent<QuestionSample, QuestionAnswer, QuestionRow>;
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads, and for switches of a pre-filter that there is not */
 export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
@@ -57,13 +46,7 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
   }
   refuseRemote(resolved, flags);
   if (resolved.some(({ trained }) => trained)) return;
-  for (const key of ['beamWidth', 'backend'] as const) {
-    if (flags[key] === undefined) continue;
-    const names = resolved.map(({ name }) => name).join(', ');
-    throw new WorkbenchError('usage', `expected a run with ${flagOf(key)}, got ${names}`, {
-      hint: `Leave ${flagOf(key)} out.`,
-    });
-  }
+  refuseUnread(resolved, flags, { beamWidth: 'a run', backend: 'a run' });
 }
 
 /**
@@ -85,11 +68,7 @@ export function refuseRemote(resolved: readonly Resolved[], { graph }: DataFlags
 }
 
 /** The agent with its way of being asked and scored. */
-export async function openScoredAgent(
-  which: Resolved,
-  data: QuestionData,
-  options: OpenOptions,
-): Promise<OpenedAgent<QuestionSample, QuestionAnswer, QuestionRow>> {
+export async function openScoredAgent(which: Resolved, data: QuestionData, options: OpenOptions): Promise<Opened> {
   const { agent, close, about, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
   const { topicGiven, prompted } = agent;
   const hops = agent.hopSource?.(options.flags.choices === 'likelihood') ?? 'none';
@@ -164,17 +143,8 @@ export async function openQuestionAgent(
   return { agent: made, ...opened };
 }
 
-/** A trained walker that helps an agent; close it after use. */
-interface OpenedWalker extends Pick<LoadedRelationWalker, 'ranker' | 'close'> {
-  checkpointHash: string;
-}
-
-/** @param encoder where the file of its text encoder is, if not where its run says */
-async function openWalker(
-  name: string,
-  of: Parameters<typeof loadRelationRanker>[1],
-  encoder: string | undefined,
-): Promise<OpenedWalker> {
+/** A trained walker that helps an agent; close it after use. @param encoder where the file of its text encoder is, if not where its run says */
+async function openWalker(name: string, of: Parameters<typeof loadRelationRanker>[1], encoder: string | undefined) {
   const found = findRun(name);
   if (!found) {
     const near = nearestRun(name);
