@@ -58,7 +58,8 @@ async function ask(first: string, second: string | undefined, third: string | un
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { resolve } = await import('../tasks/named.js');
   const { findTrained } = await import('../tasks/named-runs.js');
-  const { lacks, membersOf } = await import('../tasks/task.js');
+  const { lacks } = await import('../tasks/index.js');
+  const { membersOf } = await import('../tasks/task.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { changedPluginsOf } = await import('../src/run/plugins.js');
   const byAgent = flags.agent !== undefined;
@@ -80,7 +81,7 @@ async function ask(first: string, second: string | undefined, third: string | un
   const [work, which] = [terminalWork(), resolve(task, named, flags)];
   const members = which.trained ? membersOf(which.trained) : [];
   for (const line of new Set(members.flatMap(({ run }) => changedPluginsOf(run)))) work.note(line);
-  const opened = (task.ask ?? lacks('ask', 'an environment of episodes')).open(which, flags, work);
+  const opened = (task.ask ?? lacks('something to ask', 'an environment of episodes')).open(which, flags, work);
   try {
     printShown(await opened.ask(words), flags.json);
   } finally {

@@ -21,7 +21,7 @@ interface ImportFlags extends Omit<AnyImportOptions, 'progress' | 'home'> {
 export async function importRelease(format: string, { json, ...flags }: ImportFlags): Promise<void> {
   const { from, name, labels, ...given } = flags;
   const { importerOf, importers } = await import('../datasets/importers.js');
-  const { datasetsOf } = await import('../tasks/index.js');
+  const { loadTask } = await import('../tasks/index.js');
   const importer = importerOf(format);
   const options = Object.keys(labels === false ? { labels, ...given } : given) as (keyof typeof given)[];
   const idle = options.find((option) => !importer.takes?.includes(option));
@@ -40,7 +40,7 @@ export async function importRelease(format: string, { json, ...flags }: ImportFl
   const manifest = await importer.import({
     ...{ ...flags, name: name ?? importer.nameOf?.(from) ?? format, progress: commandProgress() },
   });
-  printShown((await datasetsOf(importer.kind)).imported(manifest as never), json);
+  printShown((await loadTask(importer.kind)).datasets!.imported(manifest as never), json);
 }
 
 const flagOf = (option: string) =>
@@ -206,10 +206,10 @@ async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<voi
     printJson(imported);
     return;
   }
-  const { datasetsOf } = await import('../tasks/index.js');
-  if (imported.dialogues) printShown((await datasetsOf('dialogues')).imported(imported.dialogues as never));
+  const { loadTask } = await import('../tasks/index.js');
+  if (imported.dialogues) printShown((await loadTask('dialogues')).datasets!.imported(imported.dialogues as never));
   if (imported.dialogues && imported.questions) printLine();
-  if (imported.questions) printShown((await datasetsOf('questions')).imported(imported.questions as never));
+  if (imported.questions) printShown((await loadTask('questions')).datasets!.imported(imported.questions as never));
 }
 
 /** Settings from the flags; if only one size is given, the other keeps the demo's density. */

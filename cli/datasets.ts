@@ -5,11 +5,6 @@ import { printJson, printLine, printShown, printTable } from './output.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { LeakCheck } from '../tasks/task.js';
 
-interface StatsFlags {
-  graph: string;
-  json?: boolean;
-}
-
 /** Adds the `datasets` commands to `program`. */
 export function register(program: Command): void {
   const datasets = program.command('datasets').description('import, list, describe and check data sets');
@@ -75,20 +70,20 @@ export function register(program: Command): void {
 }
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {
-  const { datasetsOf } = await import('../tasks/index.js');
+  const { loadTask } = await import('../tasks/index.js');
   const { kindOf, listDatasets } = await import('../datasets/dataset.js');
   const manifests = listDatasets().sort((a, b) => (a.name < b.name ? -1 : 1));
   if (json) return printJson(manifests);
   if (manifests.length === 0)
     return printLine('none; make one: kgwalk datasets demo; get one: kgwalk datasets get opendialkg');
-  const rows = manifests.map(async (manifest) => (await datasetsOf(kindOf(manifest.name))).listed(manifest as never));
+  const rows = manifests.map(async (one) => (await loadTask(kindOf(one.name))).datasets!.listed(one as never));
   printTable(await Promise.all(rows));
 }
 
-async function describeOne(text: string, { graph, json }: StatsFlags): Promise<void> {
+async function describeOne(text: string, { graph, json }: { graph: string; json?: boolean }): Promise<void> {
   const { kindOf } = await import('../datasets/dataset.js');
-  const { datasetsOf } = await import('../tasks/index.js');
-  printShown(await (await datasetsOf(kindOf(text))).statistics(text, { graph }), json);
+  const { loadTask } = await import('../tasks/index.js');
+  printShown(await (await loadTask(kindOf(text))).datasets!.statistics(text, { graph }), json);
 }
 
 interface CheckFlags {
@@ -141,9 +136,9 @@ async function check(name: string, { run, split, evaluations, json = false }: Ch
 async function leaksInto(of: string, name: string, split: string | undefined, evaluations: string | undefined) {
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { foundEvaluation } = await import('../evaluation/keep.js');
-  const { datasetsOf } = await import('../tasks/index.js');
+  const { loadTask } = await import('../tasks/index.js');
   const { findRun } = await import('../tasks/named-runs.js');
-  const { runLeaks, evaluationLeaks } = await datasetsOf(datasetKind(name));
+  const { runLeaks, evaluationLeaks } = (await loadTask(datasetKind(name))).datasets!;
   const found = findRun(of);
   if (found) return runLeaks(name, { run: found.run, evaluations }, split);
   const folder = foundEvaluation(of, evaluations, 'begun');

@@ -36,15 +36,14 @@ async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
   const { set, seed, dataset, graph, test = false } = options;
   const { openPreset } = await import('../presets/index.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const { loadTask } = await import('../tasks/index.js');
-  const { lacks } = await import('../tasks/task.js');
+  const { lacks, loadTask } = await import('../tasks/index.js');
   const { terminalWork } = await import('./terminal.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
   const settings = await openPreset(preset, [...set, ...given]);
   const task = await loadTask(datasetKind(settings.data.dataset));
   const threads = threadsOf(options.threads);
-  const { pretrain: trained } = task.vectors ?? lacks('pretrain', task.name);
+  const { pretrain: trained } = task.vectors ?? lacks('data of dialogues or links to pretrain vectors of', task.name);
   printShown(await trained(settings, { threads, test, graph }, terminalWork()), options.json);
 }
 
@@ -96,8 +95,7 @@ async function importEmbeddings(name: string, options: ImportFlags): Promise<voi
   const { complexLayouts, importTable, importedModels } = await import('../trainers/embeddings/import-table.js');
   const { shownMetrics } = await import('../src/embedding/rank-links.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const { loadTask } = await import('../tasks/index.js');
-  const { lacks } = await import('../tasks/task.js');
+  const { lacks, loadTask } = await import('../tasks/index.js');
   const model = importedModels.find((one) => one === options.model);
   if (!model) {
     throw new WorkbenchError('usage', `expected ${importedModels.join(', ')}, got ${options.model}, at --model`);
@@ -111,7 +109,7 @@ async function importEmbeddings(name: string, options: ImportFlags): Promise<voi
   const norm = chosen('norm', [1, 2] as const, 'transe');
   const layout = chosen('layout', complexLayouts, 'complex');
   const task = await loadTask(datasetKind(dataset));
-  const vectors = task.vectors ?? lacks('embeddings', `one of ${task.name}: ${dataset}`);
+  const vectors = task.vectors ?? lacks('a data set of dialogues or links', `one of ${task.name}: ${dataset}`);
   const { graph, held } = await vectors.graphOf(dataset, graphName);
   const done = await importTable({
     ...{ name, model, norm, layout, graph, held },

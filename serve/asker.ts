@@ -8,9 +8,9 @@ import { silentProgress } from '../src/run/progress.js';
 import { ofShape } from '../src/run/read-json.js';
 import { runFiles } from '../src/run/run-files.js';
 import { usualFlags } from '../tasks/flags.js';
-import { readsFlag } from '../tasks/index.js';
+import { lacks, readsFlag } from '../tasks/index.js';
 import { resolve, taskOf } from '../tasks/named.js';
-import { lacks, type OpenedAsk, type Work } from '../tasks/task.js';
+import type { OpenedAsk, Work } from '../tasks/task.js';
 import type { Answered, ShownRun } from './api.js';
 import { readPlacedRun, stampOfRun, type World } from './runs.js';
 
@@ -128,7 +128,7 @@ async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
     onTruncatedLog() {},
     preset: async (name) => (await import('../presets/index.js')).loadPreset(name),
   };
-  const { open, words } = task.ask ?? lacks('ask', 'an environment of episodes');
+  const { open, words } = task.ask ?? lacks('something to ask', 'an environment of episodes');
   return { opened: open(resolve(task, named, flags), flags, work), words };
 }
 

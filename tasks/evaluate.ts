@@ -54,10 +54,10 @@ export type EvaluatedTask<S extends Sample, Answer, R extends Row, D extends Dat
 >;
 
 /** An agent with how it was named, and the sources that were noted as it was opened. */
-interface NamedAgent<S extends Sample, Answer, R extends Row> extends OpenedAgent<S, Answer, R> {
+type NamedAgent<S extends Sample, Answer, R extends Row> = OpenedAgent<S, Answer, R> & {
   which: Resolved;
   notes: ProvenanceNotes;
-}
+};
 
 /** Agents over one set of samples, with the task and the options of all. */
 type Opened<S extends Sample, Answer, R extends Row, D extends Data<S>> = Awaited<
@@ -179,11 +179,9 @@ async function askAll<S extends Sample, Answer, R extends Row, D extends Data<S>
     },
   });
   line.finish();
-  const { failures } = evaluation;
-  const [first] = failures;
-  if (first) {
-    work.note(`${which.name}: failed on ${failures.length} samples, counted as misses; ${first.id}: ${first.message}`);
-  }
+  const [first] = evaluation.failures;
+  const count = evaluation.failures.length;
+  if (first) work.note(`${which.name}: failed on ${count} samples, counted as misses; ${first.id}: ${first.message}`);
   return evaluation;
 }
 

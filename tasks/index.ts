@@ -1,10 +1,10 @@
 /** The tasks: a folder and a line each. */
-import type { DatasetKind } from '../datasets/imported-dataset.js';
 import type { EnvTypes } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { describeValue } from '../src/run/printable.js';
+import type { EnvSettings } from './episodes/source.js';
 import { type EvaluationFlags, flagOf } from './flags.js';
-import type { Task, TaskDatasets } from './task.js';
+import type { Task } from './task.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Any = any;
@@ -68,8 +68,18 @@ export async function loadTask(name: TaskName): Promise<AnyTask> {
   throw new WorkbenchError('usage', `expected a task (${taskNames.join(', ')}), got ${describeValue(name)}`);
 }
 
-/** The data sets of a kind, as `kgwalk datasets` shows them. */
-export const datasetsOf = async (kind: DatasetKind): Promise<TaskDatasets> => (await loadTask(kind)).datasets!;
+/** Hints of commands, by what they need of a task and not every task has. */
+const hintsOf = {
+  'something to ask': 'Episodes are played by kgwalk evaluate RUN.',
+  'data of dialogues or links to pretrain vectors of':
+    'Walkers over questions read no pretrained vectors: train them at once.',
+  'a data set of dialogues or links': 'Walkers over questions read no vectors of entities.',
+};
+
+/** Refusal of a command by a task that lacks what it needs. @throws WorkbenchError `usage` */
+export function lacks(what: keyof typeof hintsOf, got: string): never {
+  throw new WorkbenchError('usage', `expected ${what}, got ${got}`, { hint: hintsOf[what] });
+}
 
 /** @param whom who needs it: ` for agent frequency` */
 export const noDataset = (task: string, whom = ''): WorkbenchError =>
@@ -92,13 +102,7 @@ export async function allTasks(): Promise<AnyTask[]> {
  * The task of settings: that of their environment. One of a user's own, registered by a plugin or a program, is of episodes where it
  * can be made at once and shows vectors, else of dialogues, which say what is missing.
  */
-export async function taskOfSettings({
-  env,
-  policy,
-}: {
-  env: { id: string; options?: Record<string, unknown> | undefined };
-  policy?: unknown;
-}): Promise<AnyTask> {
+export async function taskOfSettings({ env, policy }: { env: EnvSettings; policy?: unknown }): Promise<AnyTask> {
   const owner = ownerOf(env.id);
   if (owner) return loadTask(owner);
   const { showsVectors } = await import('./episodes/source.js');

@@ -29,7 +29,8 @@ export async function openReplayed(
   requirePlugins(labelsOfHashes(asked.hashes), { what: 'the evaluation', place: asked.folder });
   const task = await loadTask(asked.task as TaskName);
   const { about, checkpoint = usualFlags.checkpoint, encoder: before } = asked;
-  const same = { split: about.split, checkpoint, encoder: encoder ?? before, kept: asked };
+  const limit = about.limit === undefined ? undefined : String(about.limit);
+  const same = { split: about.split, limit, checkpoint, encoder: encoder ?? before, kept: asked };
   const flags = { ...usualFlags, ...same, ...task.flagsOf.kept(asked) };
   const { data, agents, close } = await openAgents(task, [resolvedOf(asked)], flags, work);
   const [agent] = agents;

@@ -5,7 +5,6 @@ import type { AskedEvaluation } from '../evaluation/keep.js';
 import type { AgentRunner, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js';
-import { WorkbenchError } from '../src/run/errors.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { ImportTableOptions } from '../trainers/embeddings/import-table.js';
@@ -238,7 +237,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   };
   /** Options of evaluations that no command line gives. */
   readonly flagsOf: {
-    /** Those that asked for a kept evaluation, beside its split and checkpoint: what a replay opens it by. */
+    /** Those that asked for a kept evaluation, beside its split, limit and checkpoint: what a replay opens it by. */
     kept(asked: AskedEvaluation): Partial<EvaluationFlags>;
     /** Those of a run's best checkpoint on valid, where they are not the usual ones. */
     best?(settings: TrainSettings): Partial<EvaluationFlags>;
@@ -253,22 +252,6 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Absent: there is nothing to ask. */
   readonly ask?: TaskAsk;
   readonly results?: TaskResults<S, Answer, R, D>;
-}
-
-/** Expectations of commands that not every task meets, with a hint for one that does not. */
-const expectations = {
-  ask: ['something to ask', 'Episodes are played by kgwalk evaluate RUN.'],
-  pretrain: [
-    'data of dialogues or links to pretrain vectors of',
-    'Walkers over questions read no pretrained vectors: train them at once.',
-  ],
-  embeddings: ['a data set of dialogues or links', 'Walkers over questions read no vectors of entities.'],
-} as const;
-
-/** Refusal of a command by a task that lacks what it needs. @throws WorkbenchError `usage` */
-export function lacks(command: keyof typeof expectations, got: string): never {
-  const [expected, hint] = expectations[command];
-  throw new WorkbenchError('usage', `expected ${expected}, got ${got}`, { hint });
 }
 
 /** Notes of an import, below a line that announces them. */
@@ -291,6 +274,13 @@ export class ShownPage implements Shown {
     if (!this.#open) this.sections.push({ title: '' });
     this.#open = true;
     (this.sections.at(-1)!.lines ??= []).push(text);
+  }
+
+  /** A row for each label, with a cell for each column. */
+  labelled<T>(rows: readonly [label: string, cell: (of: T) => string | number][], columns: Record<string, T>): void {
+    const cellsOf = (cell: (of: T) => string | number) =>
+      Object.entries(columns).map(([name, of]) => [name, String(cell(of))]);
+    this.table(rows.map(([label, cell]) => ({ '': label, ...Object.fromEntries(cellsOf(cell)) })));
   }
 
   /** @param title above it */

@@ -60,6 +60,9 @@ export interface Spread {
   max: number;
 }
 
+/** Mean, median, 95th percentile and maximum, as tables print them. */
+export const spreadText = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
+
 /** Percentiles by nearest rank, so always one of the values; the median of an even count is the lower one. */
 export function spreadOf(values: readonly number[]): Spread {
   if (values.length === 0) return { mean: 0, median: 0, p95: 0, max: 0 };

@@ -99,10 +99,9 @@ export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation):
   if (hashes.data !== undefined) {
     throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
   }
-  const { dataset, graph, turns, limit, count } = about as Record<string, string>;
+  const { dataset, graph, turns, count } = about as Record<string, string>;
   return {
     ...(checkpoint === undefined && { dataset, graph, turns }),
-    ...(limit !== undefined && { limit: String(limit) }),
     count: count as 'strict',
   };
 }

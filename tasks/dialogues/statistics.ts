@@ -4,7 +4,7 @@ import {
   type SplitStatistics,
   dialogueStatistics as statisticsOf,
 } from '../../datasets/dialogues/dialogue-statistics.js';
-import type { Spread } from '../../src/metrics/ranks.js';
+import { spreadText as spread } from '../../src/metrics/ranks.js';
 import { printable } from '../../src/run/printable.js';
 import { type Shown, ShownPage } from '../task.js';
 
@@ -59,13 +59,7 @@ export async function dialogueStatistics(name: string, { graph: of = 'dialogue' 
     ['targets seen in train', (split) => percent(split.targetsSeenInTrain)],
     ['inverse (~) relations in golds', (split) => percent(split.inverseShare)],
   ];
-  const names = Object.keys(splits) as (keyof typeof splits)[];
-  page.table(
-    rows.map(([label, cell]) => ({
-      '': label,
-      ...Object.fromEntries(names.map((split) => [split, String(cell(splits[split]))])),
-    })),
-  );
+  page.labelled(rows, splits);
   page.table(
     splits.train.topRelations.map(({ relation, share }) => ({
       'relation of golds (train)': relation,
@@ -81,8 +75,6 @@ const counts = (values: Record<string, number>) =>
     .join(', ');
 
 const percent = (share: number | null) => (share === null ? '' : `${(100 * share).toFixed(1)} %`);
-
-const spread = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
 
 /** A data set in a list. */
 export function listedDialogues({ name, splits, graphs, licence }: DialogueManifest): Record<string, string> {

@@ -24,7 +24,8 @@ export interface OwnParts {
   policy?: MakePolicy | undefined;
 }
 
-type EnvSettings = Pick<TrainSettings['env'], 'id' | 'options'>;
+/** Part of the settings that makes an environment. */
+export type EnvSettings = Pick<TrainSettings['env'], 'id' | 'options'>;
 
 /** Copies of a registered environment. @throws WorkbenchError `usage` for one that is not registered here */
 export function registeredSource({ id, options }: EnvSettings): EnvSource {

@@ -110,11 +110,10 @@ export function rankerAsker(
 
 /** The options that ask the queries of a kept evaluation. */
 export function linkFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {
-  const { dataset, limit, directions, beamWidth } = about;
+  const { dataset, directions, beamWidth } = about;
   const [first, second] = directions as AskedDirection[];
   return {
     ...{ dataset, direction: second ? 'both' : first! },
-    ...(limit !== undefined && { limit: String(limit) }),
     ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
   };
 }

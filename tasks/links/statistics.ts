@@ -1,7 +1,7 @@
 /** Text of an import and of the statistics of a link data set. */
 import { apartLine, extractionLines, type LinkManifest, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { linkStatistics as statisticsOf } from '../../datasets/links/link-statistics.js';
-import type { Spread } from '../../src/metrics/ranks.js';
+import { spreadText as spread } from '../../src/metrics/ranks.js';
 import { noteLines, type Shown, ShownPage } from '../task.js';
 
 const shownRelations = 15;
@@ -87,8 +87,6 @@ function addFacts(page: ShownPage, { drawn, apart, extracted, splits, overlaps, 
           (others ? `; ${names.shared} share theirs, ${names.unused} of no entity here` : ''),
   );
 }
-
-const spread = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
 
 /** A data set in a list. */
 export function listedLinks({ name, splits, licence }: LinkManifest): Record<string, string> {

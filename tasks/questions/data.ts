@@ -92,12 +92,11 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
 
 /** The options that ask the questions of a kept evaluation. */
 export function questionFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {
-  const { dataset, graph, subsets, limit, budgetMode, choices, beamWidth } = about;
+  const { dataset, graph, subsets, budgetMode, choices, beamWidth } = about;
   return {
     dataset: `${dataset}/${(subsets as string[]).join(',')}`,
     graph: isSparqlSource(graph) ? graph : undefined,
     holdOut: about.holdOut as HoldOut,
-    limit: limit === undefined ? undefined : String(limit),
     seed: String(about.seed),
     budget: String(about.budget ?? 'none'),
     budgetMode,

@@ -65,12 +65,7 @@ export async function questionStatistics(text: string): Promise<Shown> {
     ['  over questions', ({ reach }) => reach.questions],
     ['with a gold chain', ({ chains }) => chains.questions],
   ];
-  page.table(
-    rows.map(([label, cell]) => ({
-      '': label,
-      ...Object.fromEntries(columns.map(([subset, statistics]) => [subset, String(cell(statistics))])),
-    })),
-  );
+  page.labelled(rows, subsets);
   page.table(
     columns.flatMap(([subset, { chains }]) => chainRows(subset, chains)),
     `Gold chains, executed (here topics ${topicsReturn ? 'stay' : 'leave every frontier'})`,
