@@ -25,8 +25,8 @@ export function openWorld(roots: readonly string[], lookEveryMs = 1000) {
   const list = openRunList();
   let view: (View & { at: number }) | undefined;
 
-  const look = (afresh = false): View => {
-    if (!afresh && view && performance.now() - view.at < lookEveryMs) return view;
+  const look = (again = false): View => {
+    if (!again && view && performance.now() - view.at < lookEveryMs) return view;
     const places = findPlaces(roots);
     const runs = list(places.values());
     const others = [...places.values()].filter(({ kind }) => kind !== 'run').map(({ key }) => key);

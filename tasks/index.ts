@@ -81,9 +81,9 @@ export function lacks(what: keyof typeof hintsOf, got: string): never {
   throw new WorkbenchError('usage', `expected ${what}, got ${got}`, { hint: hintsOf[what] });
 }
 
-/** @param whom who needs it: ` for agent frequency` */
-export const noDataset = (task: string, whom = ''): WorkbenchError =>
-  new WorkbenchError('usage', `expected a data set of ${task}${whom}, got none, at --dataset`, {
+/** @param purpose such as ` for agent frequency` */
+export const noDataset = (task: string, purpose = ''): WorkbenchError =>
+  new WorkbenchError('usage', `expected a data set of ${task}${purpose}, got none, at --dataset`, {
     hint: `Such as --dataset ${lines[task]!.example}; what is imported: \`kgwalk datasets list\`.`,
   });
 

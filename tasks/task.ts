@@ -237,7 +237,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   };
   /** Options of evaluations that no command line gives. */
   readonly flagsOf: {
-    /** Those that asked for a kept evaluation, beside its split, limit and checkpoint: what a replay opens it by. */
+    /** Those that asked for a kept evaluation, without its split, limit and checkpoint: what a replay opens it by. */
     kept(asked: AskedEvaluation): Partial<EvaluationFlags>;
     /** Those of a run's best checkpoint on valid, where they are not the usual ones. */
     best?(settings: TrainSettings): Partial<EvaluationFlags>;

@@ -5,7 +5,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { eventLoopYielder, throwIfStopped } from '../src/run/stop.js';
 import { beginWith, figuresOf, restoreTrainState, saveTrainState, type Session, type TrainState } from './session.js';
 
-/** Phases with steps of their own; what they read is prepared before. */
+/** Names of phases with steps; what they read is prepared before. */
 type PhaseName = 'clone' | 'fit' | 'ppo';
 
 /** Result of one step. */
