@@ -59,6 +59,8 @@ test('a room is learned by settings alone, evaluated, compared, replayed, traine
     policy: { hidden: [64, 64] },
   });
 
+  const { err: nothingToAsk } = await kgwalk('ask', 'runs/room', 'where?');
+  expect(nothingToAsk).toContain('expected something to ask, got an environment of episodes');
   const record = await kgwalkJson<EvaluationRecord>('evaluate', 'runs/room', '--split', 'test', '--limit', '5');
   expect(record).toMatchObject({ task: 'episodes', dataset: 'mine/Room-v1', n: 5, agent: 'policy' });
   expect(record.metrics.return!.value).toBeCloseTo(0.86, 6);

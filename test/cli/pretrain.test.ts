@@ -9,6 +9,7 @@ import { readTable } from '../../trainers/transe/pretrain.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { printed } from '../fixtures/command-line.js';
+import { importFilms } from '../fixtures/toy-question-training.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 
 useOwnHome();
@@ -56,6 +57,13 @@ test('a wrong setting is one clear error before any work', async () => {
   await expect(pretrain('--set', 'transe.epoch=3')).rejects.toThrow(
     /unknown key transe\.epoch; did you mean transe\.epochs/,
   );
+});
+
+test('questions are refused, whose walkers read no vectors', async () => {
+  await importFilms();
+  const refused = printed('pretrain', 'opendialkg', '--dataset', 'films');
+  await expect(refused).rejects.toMatchObject({ code: 'usage' });
+  await expect(refused).rejects.toThrow('expected data of dialogues or links to pretrain vectors of, got questions');
 });
 
 test('a graph of dialogues has no test facts', async () => {
