@@ -42,7 +42,8 @@ export class WordNetwork implements RelationNetwork {
   readonly #recording: Tape;
   readonly #reading: Tape;
   readonly #network: ReturnType<typeof attentionScores>;
-  readonly #known = new Map<string, TextScores>();
+  /** Replaced, not cleared: calls that wait still read the one that they began with. */
+  #known = new Map<string, TextScores>();
   #version = 0;
   #dropped: number | undefined;
 
@@ -66,17 +67,17 @@ export class WordNetwork implements RelationNetwork {
 
   drop(seed: number | undefined): void {
     this.#dropped = seed;
-    this.#known.clear();
+    this.#known = new Map();
   }
 
   /** Kept by text until weights change. */
   async scores(requests: readonly RelationRequest[]): Promise<Float32Array> {
     const texts = requests.map(({ task }) => maskedQuestion(task));
-    await this.#know(texts);
+    const known = await this.#know(texts);
     const size = this.shape.numRelations + 1;
     const scores = new Float32Array(requests.length * size);
     requests.forEach(({ relations: { length } }, i) =>
-      scores.set(this.#known.get(texts[i]!)!.subarray(length * size, (length + 1) * size), i * size),
+      scores.set(known.get(texts[i]!)!.subarray(length * size, (length + 1) * size), i * size),
     );
     return scores;
   }
@@ -88,14 +89,17 @@ export class WordNetwork implements RelationNetwork {
     return this.#recording.outputs([this.#recording.rows(this.#compute(this.#recording, distinct, dropout), places)]);
   }
 
-  async #know(texts: readonly string[]): Promise<void> {
-    if (this.#version !== this.parameters.version || this.#known.size > mostKept) this.#known.clear();
+  /** @returns scores of these texts, and of others */
+  async #know(texts: readonly string[]): Promise<ReadonlyMap<string, TextScores>> {
+    if (this.#version !== this.parameters.version || this.#known.size > mostKept) this.#known = new Map();
     this.#version = this.parameters.version;
-    const { distinct } = distinctTexts(texts.filter((text) => !this.#known.has(text)));
-    if (distinct.length === 0) return;
+    const known = this.#known;
+    const { distinct } = distinctTexts(texts.filter((text) => !known.has(text)));
+    if (distinct.length === 0) return known;
     const values = await this.#reading.outputs([this.#compute(this.#reading, distinct)]).read();
     const each = values.length / distinct.length;
-    distinct.forEach((text, i) => this.#known.set(text, values.slice(i * each, (i + 1) * each)));
+    distinct.forEach((text, i) => known.set(text, values.slice(i * each, (i + 1) * each)));
+    return known;
   }
 
   /** Log-probabilities of all actions where nothing is masked, STOP last: [texts · horizon, numRelations + 1]. */
