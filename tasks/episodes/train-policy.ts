@@ -36,7 +36,7 @@ export interface TrainPolicyOptions extends Omit<TrainOptions, 'settings' | 'res
   env?: string;
   /** Options of the environment that `env` names. */
   envOptions?: Record<string, unknown>;
-  /** By the names of the sections `policy` and `ppo`, without the section; `seed`, `name` and `tensorboard` too. */
+  /** By the names of the sections `policy` and `ppo`, without the section; `seed`, `name`, `tensorboard` and `backend` too. */
   settings?: PolicyTrainingSettings;
   /** Custom networks, instead of dense layers by `settings.hidden`. */
   policy?: MakePolicy | PolicyNetworks;
@@ -48,7 +48,12 @@ type Input<Shape> = { [Key in keyof Shape]?: Shape[Key] extends { _zod: { input:
 
 /** Settings of `trainPolicy`; what is missing has the value of the preset `policy`. */
 export type PolicyTrainingSettings = Input<typeof policySettings.shape> &
-  Input<typeof ppoSettings.shape> & { seed?: number; name?: string; tensorboard?: boolean };
+  Input<typeof ppoSettings.shape> & {
+    seed?: number;
+    name?: string;
+    tensorboard?: boolean;
+    backend?: TrainSettings['backend'];
+  };
 
 /** Result of a training: the run, and its best checkpoint on a hundred episodes of valid. */
 export interface TrainedPolicyRun {
@@ -116,7 +121,7 @@ const trainingOptions = z.strictObject({
 const places: Record<string, string> = {
   ...Object.fromEntries(Object.keys(ppoSettings.shape).map((key) => [key, `ppo.${key}`])),
   ...Object.fromEntries(Object.keys(policySettings.shape).map((key) => [key, `policy.${key}`])),
-  ...{ seed: 'seed', name: 'name', tensorboard: 'log.tensorboard' },
+  ...{ seed: 'seed', name: 'name', tensorboard: 'log.tensorboard', backend: 'backend' },
 };
 const namesAlone = z.strictObject(
   Object.fromEntries(Object.keys(places).map((name) => [name, z.unknown().optional()])),

@@ -58,6 +58,20 @@ describe('known optima', () => {
   });
 });
 
+test('another executor computes the same policy, and is recorded', async () => {
+  const settings = { ...small, totalSteps: 512, seed: 3 };
+  const [plain, other] = [newFolder(), newFolder()];
+  const makeEnv = () => new CartPole();
+  const own = await trainPolicy({ makeEnv, settings, folder: plain });
+  const same = await trainPolicy({ makeEnv, settings: { ...settings, backend: 'wasm' }, folder: other });
+  expect(openRun(other).environment.backend).toBe('wasm');
+  expect(same.return.value).toBeCloseTo(own.return.value, 6);
+  const [expected, got] = [plain, other].map((folder) => readMetrics(runFiles(folder).metrics));
+  expected!.forEach(({ metrics }, i) => {
+    for (const [key, value] of Object.entries(metrics)) expect(got![i]!.metrics[key]).toBeCloseTo(value, 3);
+  });
+});
+
 describe('a run that was stopped', () => {
   const normalized = { normalizeObservation: true, normalizeReward: true };
   test.each([
