@@ -101,9 +101,9 @@ export function clonePhase<Request extends TaskRequest>(
     prepare: () => trainer.prepare(),
     async step(at) {
       const { loss, gradNorm, learningRate } = await trainer.step(at);
-      const known = validLoss === undefined ? '' : ` · valid loss ${validLoss.toFixed(3)}`;
       const metrics = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
-      return { metrics, text: `loss ${loss.toFixed(3)}${known}` };
+      const known = () => (validLoss === undefined ? '' : ` · valid loss ${validLoss.toFixed(3)}`);
+      return { metrics, text: () => `loss ${loss.toFixed(3)}${known()}` };
     },
     logsAt: (step) => step % logEvery === 0,
     evaluatesAt: (step) => step % stepsPerEpoch === 0,

@@ -35,7 +35,7 @@ export function fitPhase(
     },
     async step(at) {
       const { loss, figures } = await step(at);
-      return { metrics: figures, text: `loss ${loss.toFixed(3)}` };
+      return { metrics: figures, text: () => `loss ${loss.toFixed(3)}` };
     },
     logsAt: (done, evaluates) => evaluates || done % logEvery === 0,
   };

@@ -12,8 +12,8 @@ type PhaseName = 'clone' | 'fit' | 'ppo';
 interface PhaseStep {
   /** By metric name, under `train/…` and `rollout/…`. */
   metrics: Readonly<Record<string, number>>;
-  /** For the progress line. */
-  text: string;
+  /** Text for the progress line, asked for again at the end of the phase. */
+  text(): string;
   /** Figures of the timing log. */
   timing?: Record<string, number>;
 }
@@ -117,12 +117,13 @@ export async function runPhase(session: Session, phase: TrainingPhase, from: Che
     const isEvaluated = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));
     if (done > 0 && evaluatesAt(done) && !isEvaluated) await evaluate();
     const line = session.progress(name, phase.steps, phase.unit, done);
+    let text: (() => string) | undefined;
     const turn = eventLoopYielder();
     while (done < last && !givesUp()) {
       throwIfStopped(signal);
-      const { metrics, text, timing } = await phase.step(done);
-      done++;
-      line.update(done, text);
+      const { metrics, timing, ...step } = await phase.step(done);
+      text = () => step.text();
+      line.update(++done, text());
       if (trial?.isEnough()) last = done;
       if (phase.logsAt(done, evaluatesAt(done))) logs.metrics(name, done, metrics);
       if (phase.timesEach) time(timing);
@@ -137,7 +138,7 @@ export async function runPhase(session: Session, phase: TrainingPhase, from: Che
       } else if (phase.savesAt?.(done)) await save();
       await turn();
     }
-    line.finish();
+    line.finish(text?.());
   } catch (error) {
     if (error instanceof WorkbenchError && error.resumable) {
       if (done > timed) time();

@@ -83,7 +83,7 @@ export function ppoPhase(
     async step(at) {
       const update = await trainer.step(at);
       ({ steps } = update);
-      return { metrics: update.metrics, text: progressText(update.metrics), timing: { 'time/env_steps': steps } };
+      return { metrics: update.metrics, text: () => progressText(update.metrics), timing: { 'time/env_steps': steps } };
     },
     logsAt: () => true,
     evaluatesAt: (update) => update % settings.evalEvery === 0,
