@@ -147,6 +147,44 @@ export function legalScores(scores: Float32Array, masked: MaskedActions | undefi
   return legal;
 }
 
+/**
+ * Legal actions of states whose network scores a whole vocabulary.
+ * @param masks uint8 of each state, 1 = legal
+ * @param scoredOffsets int32 [S + 1]: see `MaskedActions`
+ */
+export function legalActions(
+  masks: readonly Uint8Array[],
+  scoredOffsets: Int32Array,
+): { offsets: Int32Array; masked: MaskedActions } {
+  const offsets = new Int32Array(masks.length + 1);
+  masks.forEach((mask, s) => {
+    let count = 0;
+    for (let action = 0; action < mask.length; action++) count += Number(mask[action] === 1);
+    offsets[s + 1] = offsets[s]! + count;
+  });
+  const legal = new Int32Array(offsets.at(-1)!);
+  let end = 0;
+  masks.forEach((mask, s) => {
+    for (let action = 0; action < mask.length; action++)
+      if (mask[action] === 1) legal[end++] = scoredOffsets[s]! + action;
+  });
+  return { offsets, masked: { scoredOffsets, legal } };
+}
+
+/** The action at a place of a mask's legal ones. */
+export function nthLegal(mask: Uint8Array, place: number): number {
+  let action = -1;
+  for (let left = place; left >= 0; left--) action = mask.indexOf(1, action + 1);
+  return action;
+}
+
+/** Some of the states of a round. */
+export function pickRequests<Request>(states: readonly Request[], chosen: Int32Array): Request[] {
+  const requests = new Array<Request>(chosen.length);
+  for (let i = 0; i < chosen.length; i++) requests[i] = states[chosen[i]!]!;
+  return requests;
+}
+
 /** Runs of states, in order, that go through a network at once: of at most `most` scores, unless one alone has more. */
 export function runsOf(sizes: readonly number[], most = 32768): [begin: number, end: number][] {
   const runs: [number, number][] = [];

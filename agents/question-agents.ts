@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { NameIndex } from '../src/kg/name-index.js';
-import { openExecutor } from '../src/nn/open-executor.js';
+import { requireSimd } from '../src/nn/open-executor.js';
 import { openRun } from '../src/run/run-folder.js';
 import { embeddingWalkEntry } from './baselines/embedding-walk.js';
 import { randomChainEntry } from './baselines/random-chain.js';
@@ -73,7 +73,7 @@ export async function loadQuestionRun(
 ): Promise<AskableWalker> {
   const options = { ...others, checkpoint };
   const reads = openRun(runFolder).config.reader !== undefined;
-  if (reads) await openExecutor(others.backend ?? 'simd', { rows: 1, inputs: 1, units: 1, simdAlone: true });
+  if (reads) requireSimd(others.backend ?? 'simd');
   const load = reads ? loadReaderRun : loadRelationWalkerRun;
   const loaded = await load(runFolder, options);
   const { agent, graph } = loaded;

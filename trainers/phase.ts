@@ -117,13 +117,13 @@ export async function runPhase(session: Session, phase: TrainingPhase, from: Che
     const isEvaluated = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));
     if (done > 0 && evaluatesAt(done) && !isEvaluated) await evaluate();
     const line = session.progress(name, phase.steps, phase.unit, done);
-    let text: (() => string) | undefined;
+    let latest: PhaseStep | undefined;
     const turn = eventLoopYielder();
     while (done < last && !givesUp()) {
       throwIfStopped(signal);
-      const { metrics, timing, ...step } = await phase.step(done);
-      text = () => step.text();
-      line.update(++done, text());
+      latest = await phase.step(done);
+      const { metrics, timing } = latest;
+      line.update(++done, latest.text());
       if (trial?.isEnough()) last = done;
       if (phase.logsAt(done, evaluatesAt(done))) logs.metrics(name, done, metrics);
       if (phase.timesEach) time(timing);
@@ -138,7 +138,7 @@ export async function runPhase(session: Session, phase: TrainingPhase, from: Che
       } else if (phase.savesAt?.(done)) await save();
       await turn();
     }
-    line.finish(text?.());
+    line.finish(latest?.text());
   } catch (error) {
     if (error instanceof WorkbenchError && error.resumable) {
       if (done > timed) time();

@@ -1,5 +1,5 @@
 /** PPO's learning from a round on a device: minibatches are queued without waiting, their figures read once. */
-import type { ScoredActions } from '../agents/actor.js';
+import { pickRequests, type ScoredActions } from '../agents/actor.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import { Diverged } from '../src/nn/diverged.js';
 import { type Numbers, objectiveFigures, type Queue, type Rows, type Scope } from '../src/nn/executor.js';
@@ -11,7 +11,6 @@ import {
   type MinibatchPart,
   type PartResult,
   partsOf,
-  requestsOf,
   type StepBatch,
   stepResult,
   type StepResult,
@@ -43,9 +42,9 @@ export class QueuedSteps<Observation, Request> {
   ) {
     const { actor, optimizer, critic } = networks;
     const { states } = round;
-    this.#score = actor.hold?.(states) ?? ((chosen) => actor.score(requestsOf(round, chosen)));
+    this.#score = actor.hold?.(states) ?? ((chosen) => actor.score(pickRequests(states, chosen)));
     const network = critic?.network;
-    this.#values = network && (network.hold?.(states) ?? ((chosen) => network.values(requestsOf(round, chosen))));
+    this.#values = network && (network.hold?.(states) ?? ((chosen) => network.values(pickRequests(states, chosen))));
     const { executor } = optimizer.parameters;
     this.#queue = executor.queue!;
     this.#scope = this.#queue.scope;

@@ -1,5 +1,5 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
-import { type ActionLogProbs, type Actor, runsOf, type ValueNetwork } from '../agents/actor.js';
+import { type ActionLogProbs, type Actor, pickRequests, runsOf, type ValueNetwork } from '../agents/actor.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import type { ObjectiveWeights } from '../src/nn/executor.js';
 import { type ObjectiveResult, ppoObjective } from './ppo-loss.js';
@@ -47,7 +47,7 @@ export async function ppoStep<Observation, Request>(
   optimizer.zeroGrad();
   critic?.optimizer.zeroGrad();
   for (const { states, transitions, share } of parts) {
-    const requests = requestsOf(round, states);
+    const requests = pickRequests(round.states, states);
     const { offsets, masked, logits } = actor.score(requests);
     const scores = logits();
     const estimates = critic?.network.values(requests)();
@@ -70,15 +70,8 @@ export function partsOf<Request>(
   actor: Pick<Actor<never, Request>, 'numScores' | 'maxScoresPerBatch'>,
   { round, minibatch }: StepBatch<Request>,
 ): MinibatchPart[] {
-  const sizes = requestsOf(round, minibatch.states).map((request) => actor.numScores(request));
+  const sizes = pickRequests(round.states, minibatch.states).map((request) => actor.numScores(request));
   return microbatches(minibatch, sizes, actor.maxScoresPerBatch);
-}
-
-/** Some states of a round; those of one sample, consecutive: shared parts are read once for all of them. */
-export function requestsOf<Request>({ states }: StepBatch<Request>['round'], chosen: Int32Array): Request[] {
-  const requests = new Array<Request>(chosen.length);
-  for (let i = 0; i < chosen.length; i++) requests[i] = states[chosen[i]!]!;
-  return requests;
 }
 
 function scaled(gradient: Float32Array, share: number): Float32Array {

@@ -13,7 +13,7 @@ import { type ExecutorName, executorNames, openExecutor } from '../../src/nn/ope
 import { Parameters } from '../../src/nn/parameters.js';
 import { Tape } from '../../src/nn/tape.js';
 import { z } from 'zod';
-import type { ValueNetwork } from '../actor.js';
+import { pickRequests, type ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
 import { valuesOf, valueStarts } from '../walker/critic.js';
 import type { EdgeScorer } from '../walker/heads/edge-scorers.js';
@@ -61,11 +61,7 @@ export function createLinkWalker(
         return (chosen) => {
           training.begin();
           const { offsets, ...picked } = edges.of(training, chosen);
-          const own = () =>
-            states.states(
-              training,
-              Array.from(chosen, (state) => requests[state]!),
-            );
+          const own = () => states.states(training, pickRequests(requests, chosen));
           return { offsets, logits: () => training.outputs([paMlpLogits(training, own(), scorer, picked)]) };
         };
       },

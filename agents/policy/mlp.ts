@@ -1,7 +1,7 @@
 /** Networks of dense layers over vectors, actor and critic apart. */
 import type { Executor } from '../../src/nn/executor.js';
 import { mlp } from '../../src/nn/mlp.js';
-import type { Actor, MaskedActions, ValueNetwork } from '../actor.js';
+import { type Actor, legalActions, nthLegal, pickRequests, type ValueNetwork } from '../actor.js';
 import { maskOf, type PolicyShape, type VectorObservation, vectorsOf } from './spaces.js';
 
 /** An actor over vectors that scores observations as they are. */
@@ -29,7 +29,12 @@ export function mlpActor(
   const offsetsOf = everyAction(numActions);
   const actionsOf = (observations: readonly VectorObservation[]) => {
     const offsets = offsetsOf(observations.length);
-    return masked ? legalOf(observations, offsets) : { offsets };
+    return masked
+      ? legalActions(
+          observations.map((one) => maskOf(one)!),
+          offsets,
+        )
+      : { offsets };
   };
   return {
     parameters: network.parameters,
@@ -43,7 +48,7 @@ export function mlpActor(
     hold(observations) {
       const scores = network.hold(vectorsOf(observations));
       return (chosen) => ({
-        ...actionsOf(Array.from(chosen, (state) => observations[state]!)),
+        ...actionsOf(pickRequests(observations, chosen)),
         logits: () => scores(chosen),
       });
     },
@@ -74,27 +79,4 @@ function everyAction(numActions: number): (states: number) => Int32Array {
     if (offsets.length <= states) offsets = Int32Array.from({ length: 2 * states + 1 }, (_, i) => i * numActions);
     return offsets.subarray(0, states + 1);
   };
-}
-
-/** @param scoredOffsets of all actions */
-function legalOf(
-  observations: readonly VectorObservation[],
-  scoredOffsets: Int32Array,
-): { offsets: Int32Array; masked: MaskedActions } {
-  const offsets = new Int32Array(scoredOffsets.length);
-  const legal = new Int32Array(scoredOffsets.at(-1)!);
-  let end = 0;
-  for (let i = 0; i < observations.length; i++) {
-    const mask = maskOf(observations[i]!)!;
-    const [begin, behind] = [scoredOffsets[i]!, scoredOffsets[i + 1]!];
-    for (let at = begin; at < behind; at++) if (mask[at - begin] === 1) legal[end++] = at;
-    offsets[i + 1] = end;
-  }
-  return { offsets, masked: { scoredOffsets, legal: legal.subarray(0, end) } };
-}
-
-function nthLegal(mask: Uint8Array, index: number): number {
-  let action = -1;
-  for (let left = index; left >= 0; left--) action = mask.indexOf(1, action + 1);
-  return action;
 }

@@ -9,7 +9,7 @@ import { Rng } from '../../src/run/seeds.js';
 import type { Executor, Numbers, Rows, Scope } from '../../src/nn/executor.js';
 import { type HostTensor, orthogonalValues, Parameters } from '../../src/nn/parameters.js';
 import { type Gathered, type Outputs, Tape, type Taped } from '../../src/nn/tape.js';
-import type { Actor } from '../actor.js';
+import { type Actor, legalActions, nthLegal, pickRequests } from '../actor.js';
 import { questionText, type ScaledTexts } from './question-vectors.js';
 import type { RelationWalkerSettings } from './settings.js';
 
@@ -171,6 +171,11 @@ export function orthogonalLayer(
 export function relationActor(network: RelationNetwork): Actor<RelationWalkObservation, RelationRequest> {
   const { parameters, shape } = network;
   const numActions = shape.numRelations + 1;
+  const legalOf = (requests: readonly RelationRequest[]) =>
+    legalActions(
+      requests.map(({ mask }) => mask),
+      Int32Array.from({ length: requests.length + 1 }, (_, s) => s * numActions),
+    );
   return {
     parameters,
     requestOf: ({ task, relations, actionMask }) => ({ task, relations, mask: actionMask }),
@@ -180,7 +185,7 @@ export function relationActor(network: RelationNetwork): Actor<RelationWalkObser
     maxInferenceScores: 8192 * numActions,
     prepare: (requests) => network.prepare(requests.map(({ task }) => task)),
     score: (requests) => ({
-      ...legalOf(requests, numActions),
+      ...legalOf(requests),
       logits: (dropout) => network.recorded(requests, dropout),
       infer: () => network.scores(requests),
     }),
@@ -189,30 +194,15 @@ export function relationActor(network: RelationNetwork): Actor<RelationWalkObser
       ((requests) => {
         const score = network.hold!(requests);
         return (states) => {
-          const chosen = Array.from(states, (state) => requests[state]!);
-          return { ...legalOf(chosen, numActions), logits: () => score(chosen) };
+          const chosen = pickRequests(requests, states);
+          return { ...legalOf(chosen), logits: () => score(chosen) };
         };
       }),
-    envAction: ({ mask }, place) => {
-      let action = mask.indexOf(1);
-      for (let skip = place; skip > 0; skip--) action = mask.indexOf(1, action + 1);
-      return action;
-    },
+    envAction: ({ mask }, place) => nthLegal(mask, place),
     drop: network.drop && ((rng) => network.drop!(rng?.uint32())),
     weightsChanged: () => {},
     dispose: () => parameters.dispose(),
   };
-}
-
-function legalOf(requests: readonly RelationRequest[], numActions: number) {
-  const offsets = new Int32Array(requests.length + 1);
-  const legal: number[] = [];
-  requests.forEach(({ mask }, s) => {
-    for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal.push(s * numActions + action);
-    offsets[s + 1] = legal.length;
-  });
-  const scoredOffsets = offsets.map((_, s) => s * numActions);
-  return { offsets, masked: { scoredOffsets, legal: Int32Array.from(legal) } };
 }
 
 /** Question reader of a trained walker, for any network. */

@@ -70,7 +70,7 @@ export function mlp(options: MlpOptions): Mlp {
   };
   const given = (on: Tape, rows: readonly ArrayLike<number>[]) => {
     on.begin();
-    return computed(on, on.constant(joined(rows, inputs), inputs));
+    return computed(on, on.constant(matrixOf(rows, inputs), inputs));
   };
   return {
     parameters,
@@ -78,7 +78,7 @@ export function mlp(options: MlpOptions): Mlp {
     outputs: (rows) => given(tape, rows),
     hold(rows) {
       held.begin();
-      const all = { rows: rows.length, width: inputs, values: held.copy(joined(rows, inputs)) };
+      const all = { rows: rows.length, width: inputs, values: held.copy(matrixOf(rows, inputs)) };
       return (chosen) => {
         tape.begin();
         return computed(tape, tape.rows(all, chosen));
@@ -87,7 +87,7 @@ export function mlp(options: MlpOptions): Mlp {
   };
 }
 
-function joined(rows: readonly ArrayLike<number>[], width: number): Float32Array {
+function matrixOf(rows: readonly ArrayLike<number>[], width: number): Float32Array {
   const all = new Float32Array(rows.length * width);
   // Plain loops: `set` costs more than the few numbers of a row.
   for (let i = 0, at = 0; i < rows.length; i++) {

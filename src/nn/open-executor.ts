@@ -46,10 +46,7 @@ export async function openExecutor(
   wanted: ExecutorName | 'auto' = 'auto',
   size?: NetworkSize,
 ): Promise<{ executor: Executor; name: ExecutorName; why: string }> {
-  if (size?.simdAlone && wanted !== 'auto' && wanted !== 'simd') {
-    const message = `expected the backend simd, which alone has the operations of these networks, got ${wanted}`;
-    throw new WorkbenchError('native', message, { hint: 'Set backend=auto, or leave --backend out.' });
-  }
+  if (size?.simdAlone) requireSimd(wanted);
   const { names, why } = wanted === 'auto' ? autoOrder(size) : { names: [wanted], why: 'asked for' };
   const probes: ExecutorProbe[] = [];
   for (const name of names) {
@@ -62,6 +59,13 @@ export async function openExecutor(
   throw new WorkbenchError('native', `expected a working executor, got none: ${got}`, {
     hint: `${remedy === undefined ? '' : `To get it: ${remedy}. `}\`kgwalk doctor\` lists the executors of this machine; \`--backend simd\` needs nothing but Node.`,
   });
+}
+
+/** Refuses another executor than SIMD kernels, for networks that they alone compute. @throws WorkbenchError `native` */
+export function requireSimd(wanted: ExecutorName | 'auto'): void {
+  if (wanted === 'auto' || wanted === 'simd') return;
+  const message = `expected the backend simd, which alone has the operations of these networks, got ${wanted}`;
+  throw new WorkbenchError('native', message, { hint: 'Set backend=auto, or leave --backend out.' });
 }
 
 /** Tries one: loads it and, the first time, compares a training step with the same in SIMD kernels. */
