@@ -1,10 +1,13 @@
-/** Agents that answer dialogues, by name. */
+/** Agents that answer dialogues: untrained ones by name, trained ones out of their runs. */
 import type { EmbeddingTable } from '../src/embedding/transe.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Agent } from './agent.js';
 import { type BaselineContext, randomBaseline, stopPriorBaseline } from './baselines/baseline.js';
 import { frequencyBaseline, memoryBaseline, popularityBaseline } from './baselines/frequency.js';
 import { type TextLimits, textSimilarityBaseline, transeBaseline } from './baselines/similarity.js';
+import type { LoadedWalker, LoadWalkersOptions } from './dialogue-walker/load-walker.js';
+import { type DialogueTraining, dialogueWalker } from './dialogue-walker/train.js';
+import { MethodRegistry } from './method.js';
 import { arkAgent, type ArkPrompt, type TaskClient } from './prompted/ark/ark-agent.js';
 import { AgentRegistry, type AgentEntry } from './registry.js';
 
@@ -37,6 +40,11 @@ export const dialogueAgents = new AgentRegistry<DialogueAgentResources, Agent>({
   'ark-standard': arkEntry('ark-standard'),
   'ark-normal': arkEntry('ark-normal'),
   'ark-opa': arkEntry('ark-opa'),
+});
+
+/** Methods that are trained on dialogues: a line each. */
+export const dialogueMethods = new MethodRegistry<DialogueTraining, LoadWalkersOptions, LoadedWalker>({
+  'dialogue-walker': dialogueWalker,
 });
 
 function arkEntry(prompt: ArkPrompt): AgentEntry<DialogueAgentResources, Agent> {

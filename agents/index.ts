@@ -23,20 +23,12 @@ export {
   questionAgents,
   registerQuestionAgent,
 } from './question-agents.js';
-export {
-  type LinkAgent,
-  type LinkAgentResources,
-  linkAgents,
-  type LinkRanker,
-  type RankedQuestion,
-  scorerRanker,
-  type TailScorer,
-  walkRanker,
-} from './link-agents.js';
+export { type LinkAgent, type LinkAgentResources, linkAgents } from './link-agents.js';
+export { type LinkRanker, type RankedQuestion, scorerRanker, type TailScorer, walkRanker } from './link-ranker.js';
 export * from './top-paths.js';
-export { loadWalkerRun, type LoadedWalker, type LoadWalkerOptions } from './walker/load-walker.js';
-export type { ActionLogProbs, Actor, MaskedActions, ScoredActions, ValueNetwork } from './actor.js';
+export { loadWalkerRun, type LoadedWalker, type LoadWalkerOptions } from './dialogue-walker/load-walker.js';
+export type { ActionLogProbs, Actor, MaskedActions, ScoredActions, ValueNetwork } from '../trainers/actor.js';
 export type { LoadedQuestionWalker } from './trained-run.js';
-export { linkBeams, type BeamActor, type BeamOptions, type ReachedEntities } from './link-walker/beam.js';
-export { loadLinkWalker, type LoadedLinkWalker, type LoadLinkWalkerOptions } from './link-walker/link-walker.js';
-export { type LinkRequest } from './link-walker/request.js';
+export { linkBeams, type BeamActor, type BeamOptions, type ReachedEntities } from './path-walker/beam.js';
+export { loadLinkWalker, type LoadedLinkWalker, type LoadLinkWalkerOptions } from './path-walker/agent.js';
+export { type LinkRequest } from './path-walker/request.js';

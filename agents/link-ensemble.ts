@@ -6,7 +6,7 @@
 import { Matrix, solve } from 'ml-matrix';
 import type { TripleColumns } from '../src/kg/graph.js';
 import { boundedHeap } from './bounded-heap.js';
-import type { LinkRanker, RankedQuestion } from './link-agents.js';
+import type { LinkRanker, RankedQuestion } from './link-ranker.js';
 
 /**
  * An entity that one member cannot rank stays unranked; reasons are those of the first member that has any.

@@ -1,5 +1,5 @@
 /** Mean of several networks' log-probabilities of legal actions. */
-import type { StateScorer } from './actor.js';
+import type { StateScorer } from '../trainers/actor.js';
 
 interface MeanMember<Request> {
   scorer: StateScorer<never>;

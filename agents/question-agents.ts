@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { NameIndex } from '../src/kg/name-index.js';
-import { requireSimd } from '../src/nn/open-executor.js';
 import { openRun } from '../src/run/run-folder.js';
 import { embeddingWalkEntry } from './baselines/embedding-walk.js';
 import { randomChainEntry } from './baselines/random-chain.js';
@@ -20,9 +19,11 @@ import { structGptEntry } from './prompted/structgpt/structgpt-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources, QuestionAnswer } from './question-agent.js';
 import { AgentRegistry } from './registry.js';
-import { loadReaderRun } from './readers/load-reader.js';
-import { loadRelationWalkerRun } from './relation-walker/relation-walker-agent.js';
-import type { LoadedQuestionWalker, OpenQuestionWalker } from './trained-run.js';
+import { MethodRegistry } from './method.js';
+import type { QuestionTraining } from './question-training.js';
+import { readerMethods } from './readers/train.js';
+import { relationWalker } from './relation-walker/train.js';
+import type { LoadedQuestionWalker, QuestionOptions } from './trained-run.js';
 
 /** Question agents without a run. */
 export const questionAgents = new AgentRegistry<QuestionAgentResources, QuestionAgent>({
@@ -43,12 +44,18 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   'random-chain': randomChainEntry,
 });
 
+/** Methods that are trained on questions: a line each. */
+export const questionMethods = new MethodRegistry<QuestionTraining, QuestionOptions, LoadedQuestionWalker>({
+  'relation-walker': relationWalker,
+  ...readerMethods,
+});
+
 /** `questionAgents.register`. */
 export const registerQuestionAgent = <Settings extends z.ZodType>(name: string, entry: QuestionAgentEntry<Settings>) =>
   questionAgents.register(name, entry);
 
 /** Options for opening a relation walker or a reader. */
-export type LoadQuestionRunOptions = Omit<OpenQuestionWalker, 'checkpoint'> & {
+export type LoadQuestionRunOptions = QuestionOptions & {
   /** Default `best`. */
   checkpoint?: string;
 };
@@ -71,11 +78,8 @@ export async function loadQuestionRun(
   runFolder: string,
   { checkpoint = 'best', ...others }: LoadQuestionRunOptions = {},
 ): Promise<AskableWalker> {
-  const options = { ...others, checkpoint };
-  const reads = openRun(runFolder).config.reader !== undefined;
-  if (reads) requireSimd(others.backend ?? 'simd');
-  const load = reads ? loadReaderRun : loadRelationWalkerRun;
-  const loaded = await load(runFolder, options);
+  const run = openRun(runFolder);
+  const loaded = await questionMethods.load([{ run, checkpoint }], others);
   const { agent, graph } = loaded;
   let names: NameIndex | undefined;
   const session = {

@@ -21,6 +21,8 @@ import type { QuestionAgent } from './question-agent.js';
 
 /** A run's checkpoint with the settings that it was trained under. */
 export interface TrainedRun<Settings> extends Checkpoint {
+  /** Id of the run. */
+  id: string;
   folder: string;
   settings: Settings;
   file: string;
@@ -57,6 +59,7 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
   return {
     header,
     tensors,
+    id,
     folder,
     settings,
     file,
@@ -89,6 +92,8 @@ export interface LoadedQuestionWalker {
   graph: Graph;
   encoder: StateEncoder;
   header: CheckpointHeader;
+  /** Ids of text encoders, distinct; several for an average of runs. Default: that of `encoder`. */
+  encoderIds?: readonly string[];
   close(): Promise<void>;
 }
 
@@ -101,6 +106,9 @@ export interface OpenQuestionWalker extends OpenTrainedRun {
   /** Executor of a relation walker; default `simd`. */
   backend?: ExecutorName | 'auto' | undefined;
 }
+
+/** Options of trained question agents: one run, or several that answer as one. */
+export type QuestionOptions = Omit<OpenQuestionWalker, 'checkpoint'>;
 
 interface QuestionRun<Settings> extends TrainedRun<Settings> {
   dataset: QuestionDataset;

@@ -13,7 +13,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { parseArgs } from 'node:util';
 import { questionAgents } from '../agents/question-agents.js';
 import type { QuestionAgent } from '../agents/question-agent.js';
-import { readerAgent, readerKind } from '../agents/readers/load-reader.js';
+import { readerAgent, readerKind } from '../agents/readers/agent.js';
 import type { QuestionSample } from '../datasets/question.js';
 import { drawHeldTypes, loadQuestionDataset } from '../datasets/questions/question-dataset.js';
 import { drawOfTypes, splitsOf } from '../datasets/questions/question-manifest.js';
@@ -26,7 +26,7 @@ import { openEncoder } from '../src/encoder/open-encoder.js';
 import { NameIndex } from '../src/kg/name-index.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { sampled } from '../src/run/seeds.js';
-import { batchesOf, learningRateAt } from '../trainers/fit-phase.js';
+import { batchesOf, learningRateAt } from '../agents/readers/train.js';
 import { startClock } from './measure.js';
 
 const { values } = parseArgs({

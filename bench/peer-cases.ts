@@ -1,7 +1,7 @@
 /** Cases of `npm run check:peers`: inputs of a peer, and results computed from them here. */
 import { rankAllWalks, walkCollector } from '../agents/top-paths.js';
-import { type BeamActor, linkBeams } from '../agents/link-walker/beam.js';
-import { createBilinearStep, queryGroups } from '../agents/embeddings/bilinear-step.js';
+import { type BeamActor, linkBeams } from '../agents/path-walker/beam.js';
+import { createBilinearStep, queryGroups } from '../agents/embeddings/bilinear/step.js';
 import { knownAnswers } from '../src/embedding/known-answers.js';
 import { linkRanks } from '../src/embedding/rank-links.js';
 import { Graph, type TripleColumns } from '../src/kg/graph.js';
@@ -11,12 +11,12 @@ import { Arena } from '../src/nn/simd/arena.js';
 import { openKernels } from '../src/nn/simd/kernels.js';
 import { joined, segmentEntropy, segmentLogSoftmax } from '../src/nn/categorical.js';
 import { generalizedAdvantages } from '../trainers/advantages.js';
-import { createBilinear } from '../trainers/bilinear/train-bilinear.js';
+import { createBilinear } from '../agents/embeddings/bilinear/train-bilinear.js';
 import { ppoObjective } from '../trainers/ppo-loss.js';
 import { ppoSettings } from '../trainers/ppo-settings.js';
-import { openShare } from '../trainers/transe/train-transe.js';
-import { transeSettings } from '../trainers/transe/settings.js';
-import { createTransE, createWork, placeStream } from '../trainers/transe/work.js';
+import { openShare } from '../agents/embeddings/transe/train-transe.js';
+import { transeSettings } from '../agents/embeddings/transe/settings.js';
+import { createTransE, createWork, placeStream } from '../agents/embeddings/transe/work.js';
 
 interface PeerCase {
   /** JSON for the peer. */

@@ -212,7 +212,7 @@ const settings: Source = async () => {
 };
 
 const checkpoints: Source = async (before) => {
-  const { namedRun } = await import('../tasks/named-runs.js');
+  const { namedRun } = await import('../src/run/run-folder.js');
   const { checkpointNames } = await import('../serve/runs.js');
   const run = before.map((word) => namedRun(word)?.run).find((name) => name !== undefined);
   return run === undefined ? ['best', 'last', 'clone'] : checkpointNames(run);

@@ -137,7 +137,7 @@ async function leaksInto(of: string, name: string, split: string | undefined, ev
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { foundEvaluation } = await import('../evaluation/keep.js');
   const { loadTask } = await import('../tasks/index.js');
-  const { findRun } = await import('../tasks/named-runs.js');
+  const { findRun } = await import('../src/run/run-folder.js');
   const { runLeaks, evaluationLeaks } = (await loadTask(datasetKind(name))).datasets!;
   const found = findRun(of);
   if (found) return runLeaks(name, { run: found.run, evaluations }, split);

@@ -5,8 +5,8 @@ import type { EvaluationSpeed } from '../evaluation/throughput-meter.js';
 import { agentTitle, type EvaluationRecord, sampleText, type Section } from '../src/run/evaluation.js';
 import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
 import { diffConfig } from '../src/run/config-values.js';
-import { bilinearSettings } from '../trainers/bilinear/settings.js';
-import { transeSettings } from '../trainers/transe/settings.js';
+import { bilinearSettings } from '../agents/embeddings/bilinear/settings.js';
+import { transeSettings } from '../agents/embeddings/transe/settings.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import { printLine, printSections, printTable, type Row } from './output.js';
 

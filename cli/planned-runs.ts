@@ -9,7 +9,8 @@ import { openRun, refuseRunIn, runId, runIn } from '../src/run/run-folder.js';
 import { forkSettings } from '../tasks/train.js';
 import type { ForkSource } from '../trainers/fork.js';
 import { refuseOtherSettings } from '../trainers/resume.js';
-import { settingsOfRun, type TrainSettings, withUsualModel } from '../trainers/train-settings.js';
+import { settingsOfRun, type TrainSettings } from '../agents/train-settings.js';
+import { withUsualModel } from '../trainers/run-settings.js';
 
 /** The options of `kgwalk train`. */
 export interface TrainFlags {
@@ -66,7 +67,7 @@ async function plannedRun(
       if (preset !== undefined && pluginLabels(run.config).length > 0) await loadPluginsOfPreset(preset);
       requirePluginsOf(run);
       const settings = settingsOfRun(run, overrides);
-      refuseOtherSettings(run, settings);
+      refuseOtherSettings({ settingsOf: settingsOfRun }, run, settings);
       return { settings, folder, resume };
     }
     if (preset === undefined) {

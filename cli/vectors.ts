@@ -92,7 +92,7 @@ export function registerEmbeddings(program: Command): void {
 async function importEmbeddings(name: string, options: ImportFlags): Promise<void> {
   const { dataset, graph: graphName, entities, entityNames, relations, relationNames, json } = options;
   const { WorkbenchError } = await import('../src/run/errors.js');
-  const { complexLayouts, importTable, importedModels } = await import('../trainers/embeddings/import-table.js');
+  const { complexLayouts, importTable, importedModels } = await import('../agents/embeddings/import-table.js');
   const { shownMetrics } = await import('../src/embedding/rank-links.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { lacks, loadTask } = await import('../tasks/index.js');

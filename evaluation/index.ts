@@ -10,5 +10,5 @@ export * from './leaks/leak-report.js';
 export { seenUnseen, type SeenUnseen } from './leaks/seen-unseen.js';
 export * from './replay.js';
 export * from './score.js';
-export * from './settings.js';
+export * from '../trainers/evaluation-settings.js';
 export * from './throughput-meter.js';

@@ -4,7 +4,7 @@ import { parseOverride, readConfigFile } from '../src/run/config-source.js';
 import { applyOverrides, loadConfig } from '../src/run/config.js';
 import { resolvePreset } from '../src/run/locations.js';
 import { loadPluginsOf } from '../tasks/plugins.js';
-import { trainSettings as runSettings, type TrainSettings as RunSettings } from '../trainers/train-settings.js';
+import { trainSettings as runSettings, type TrainSettings as RunSettings } from '../agents/train-settings.js';
 
 export { runSettings, type RunSettings };
 

@@ -12,7 +12,8 @@ import { sweepFiles, sweepIn, type SweepRecord, type TrialEvent, trialName } fro
 import { taskOfSettings } from '../tasks/index.js';
 import { checkTrainSettings } from '../trainers/check-settings.js';
 import { encoderOf, hashesOf } from '../trainers/train.js';
-import { plainSettings, type TrainSettings, withUsualModel } from '../trainers/train-settings.js';
+import { type TrainSettings } from '../agents/train-settings.js';
+import { plainSettings, withUsualModel } from '../trainers/run-settings.js';
 import { trialCount, trialSettings } from './draws.js';
 import { checkSpace, dimensionText, overridesOf } from './space.js';
 

@@ -2,7 +2,7 @@
 import type { EnvTypes } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { describeValue } from '../src/run/printable.js';
-import type { EnvSettings } from './episodes/source.js';
+import type { EnvSettings } from '../agents/policy/source.js';
 import { type EvaluationFlags, flagOf } from './flags.js';
 import type { Task } from './task.js';
 
@@ -105,7 +105,7 @@ export async function allTasks(): Promise<AnyTask[]> {
 export async function taskOfSettings({ env, policy }: { env: EnvSettings; policy?: unknown }): Promise<AnyTask> {
   const owner = ownerOf(env.id);
   if (owner) return loadTask(owner);
-  const { showsVectors } = await import('./episodes/source.js');
+  const { showsVectors } = await import('../agents/policy/source.js');
   return loadTask(policy !== undefined || showsVectors(env) ? 'episodes' : 'dialogues');
 }
 

@@ -18,7 +18,8 @@ import { printable } from '../src/run/printable.js';
 import { readRunProvenance } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
-import { findRun, findTrained } from './named-runs.js';
+import { findTrained } from './named-runs.js';
+import { findRun } from '../src/run/run-folder.js';
 import { type CheckedRun, type LeakCheck, membersOf, ShownPage } from './task.js';
 
 /** Parts of a report, and what stands around it. */

@@ -9,7 +9,7 @@ export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
 export { ruleBaseline } from './links/rules.js';
 export { verbalisePath } from './links/row.js';
 export { resolve } from './named.js';
-export { findRun } from './named-runs.js';
+export { findRun } from '../src/run/run-folder.js';
 export { loadPlugin, type PluginHost } from './plugins.js';
 export {
   type Data,

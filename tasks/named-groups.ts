@@ -4,7 +4,7 @@ import { agentOf } from '../agents/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import { agentGroups } from './named.js';
-import { findRun } from './named-runs.js';
+import { findRun } from '../src/run/run-folder.js';
 import type { Named, Task } from './task.js';
 
 /** More names than anybody compares: a range that was meant otherwise. */

@@ -1,14 +1,10 @@
 /** Runs by the names that commands give: `RUN`, `RUN@CHECKPOINT`, `RUN+RUN`, and the data sets that they were trained on. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
-import { runsFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
-import { runFiles } from '../src/run/run-files.js';
-import { openRun } from '../src/run/run-folder.js';
+import { findRun, openRun } from '../src/run/run-folder.js';
 import { membersOf, type Trained } from './task.js';
 
 /**
@@ -78,22 +74,6 @@ function refuseUnlike([first, ...others]: readonly RunInfo[]): void {
   }
 }
 
-/** A run by name or folder, with the checkpoint behind an `@`; undefined where there is none. */
-export function findRun(name: string): { run: RunInfo; checkpoint?: string } | undefined {
-  const found = namedRun(name);
-  return found && { ...found, run: openRun(found.run) };
-}
-
-/** Name or folder of a run that is there, unopened. */
-export function namedRun(name: string): { run: string; checkpoint?: string } | undefined {
-  const isRun = (text: string) =>
-    [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
-  if (isRun(name)) return { run: name };
-  const [, plain, checkpoint] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
-  if (plain !== undefined && isRun(plain)) return { run: plain, checkpoint: checkpoint! };
-  return undefined;
-}
-
 /** Runs that switches of an agent name, such as `of=RUN+bilinear` and `prefilter=walker:RUN`. */
 export const runsNamedBy = (switches: Readonly<Record<string, unknown>>): RunInfo[] =>
   Object.values(switches)
@@ -126,15 +106,11 @@ export function sameOfRuns<T>(runs: readonly RunInfo[], read: (run: RunInfo) => 
   return own;
 }
 
-/** Folder and checkpoint of each run of an ensemble. */
-export const foldersOf = (trained: Trained) =>
-  membersOf(trained).map(({ run, checkpoint }) => ({ folder: run.folder, checkpoint }));
-
 /** sha256 (hex) of the weights; for an ensemble, of its members' hashes in order. */
 export async function weightsOf(trained: Trained): Promise<string> {
   const hashes: string[] = [];
-  for (const { folder, checkpoint } of foldersOf(trained)) {
-    hashes.push(await sha256File(resolveCheckpoint(folder, checkpoint).file));
+  for (const { run, checkpoint } of membersOf(trained)) {
+    hashes.push(await sha256File(resolveCheckpoint(run.folder, checkpoint).file));
   }
   return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join()).digest('hex');
 }

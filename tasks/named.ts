@@ -11,7 +11,8 @@ import { nearestName } from '../src/run/printable.js';
 import { nearestRun } from '../src/run/run-folder.js';
 import type { AgentFlags, DataFlags, ResultFlags } from './flags.js';
 import { allTasks, type AnyTask, loadTask, noDataset, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
-import { datasetOf, findTrained, namedRun } from './named-runs.js';
+import { datasetOf, findTrained } from './named-runs.js';
+import { namedRun } from '../src/run/run-folder.js';
 import { membersOf, type Named, type Resolved, type Task } from './task.js';
 
 /** Words of `compare` that stand for several agents of a task, each with who belongs to it. */

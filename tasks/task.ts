@@ -7,9 +7,9 @@ import type { LanguageModel } from '../src/llm/language-model.js';
 import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
-import type { ImportTableOptions } from '../trainers/embeddings/import-table.js';
+import type { ImportTableOptions } from '../agents/embeddings/import-table.js';
 import type { TaskTrainer } from '../trainers/task-trainer.js';
-import type { TrainSettings } from '../trainers/train-settings.js';
+import type { TrainSettings } from '../agents/train-settings.js';
 import type { AgentFlags, Choices, EvaluationFlags, ResultFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';
 
@@ -242,7 +242,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
     /** Those of a run's best checkpoint on valid, where they are not the usual ones. */
     best?(settings: TrainSettings): Partial<EvaluationFlags>;
   };
-  readonly learning: TaskTrainer;
+  readonly learning: TaskTrainer<TrainSettings>;
   /** The environment of the settings over a split of their data. */
   environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
   /** Absent: it has no data sets. */

@@ -12,7 +12,7 @@ import { silentProgress } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runIn } from '../src/run/run-folder.js';
 import { forkSettings as forkOf } from '../trainers/fork.js';
-import type { TrainSettings } from '../trainers/train-settings.js';
+import type { TrainSettings } from '../agents/train-settings.js';
 import { type TrainOptions, trainRun } from '../trainers/train.js';
 import { trial, type TrialOptions, type TrialReport } from '../trainers/trial.js';
 import { evaluateNamed, type NamedEvaluation } from './evaluate.js';
@@ -25,7 +25,7 @@ import { loadPluginsOf } from './plugins.js';
  * folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export async function train(options: TrainOptions): Promise<void> {
+export async function train(options: TrainOptions<TrainSettings>): Promise<void> {
   await loadPluginsOf(options.settings);
   await trainTask(await taskOfSettings(options.settings), options);
 }
@@ -34,14 +34,19 @@ export async function train(options: TrainOptions): Promise<void> {
  * Tries a training: a second of each phase, and the cost of the whole run.
  * @throws WorkbenchError as `train`; nothing is left
  */
-export async function tryRun(options: TrialOptions & Pick<TrainOptions, 'folder' | 'resume'>): Promise<TrialReport> {
+export async function tryRun(
+  options: TrialOptions<TrainSettings> & Pick<TrainOptions, 'folder' | 'resume'>,
+): Promise<TrialReport> {
   const { folder: _folder, resume: _resume, ...others } = options;
   const settings = await withPlugins(options);
   return trial((await taskOfSettings(settings)).learning, { ...others, settings });
 }
 
 /** The same of a task that is known. @returns the evaluation of the best on valid, unless another was asked for */
-export async function trainTask(task: AnyTask, given: TrainOptions): Promise<NamedEvaluation<Row> | undefined> {
+export async function trainTask(
+  task: AnyTask,
+  given: TrainOptions<TrainSettings>,
+): Promise<NamedEvaluation<Row> | undefined> {
   const options = { ...given, settings: await withPlugins(given) };
   let best: NamedEvaluation<Row> | undefined;
   const evaluateBest = async ({ folder }: { folder: string }) => {
@@ -64,7 +69,7 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
  * @throws WorkbenchError `usage` for a plugin of the run that is not loaded, `config` for one that changed
  */
 async function withPlugins(
-  options: Pick<TrainOptions, 'settings' | 'folder' | 'resume' | 'fork' | 'onNote'>,
+  options: Pick<TrainOptions<TrainSettings>, 'settings' | 'folder' | 'resume' | 'fork' | 'onNote'>,
 ): Promise<TrainSettings> {
   const { settings, folder, resume, fork, onNote } = options;
   await loadPluginsOf(settings);

@@ -7,21 +7,21 @@ export { type PolicySettings, policySettings } from '../agents/policy/spaces.js'
 export type { PolicyShape, VectorObservation, VectorObservationEnv } from '../agents/policy/spaces.js';
 export { calibratedProbability, type TripleProbability } from '../src/embedding/calibrated-probability.js';
 export type { LinkScorer } from '../src/embedding/scorers.js';
-export { bilinearSettings, type BilinearSettings } from '../trainers/bilinear/settings.js';
+export { bilinearSettings, type BilinearSettings } from '../agents/embeddings/bilinear/settings.js';
 export { type CloneOptions, type CloneStep, CloneTrainer } from '../trainers/clone.js';
 export { cloneSettings, type CloneSettings } from '../trainers/clone-settings.js';
-export type { EpochReport } from '../trainers/embeddings/epochs.js';
-export { openLinkScorer, type OpenedScorer, type ScoredData } from '../trainers/embeddings/link-scorers.js';
+export type { EpochReport } from '../agents/embeddings/epochs.js';
+export { openLinkScorer, type OpenedScorer, type ScoredData } from '../agents/embeddings/link-scorers.js';
 export { forkSettings, type ForkSource } from '../trainers/fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from '../trainers/greedy-walks.js';
 export { type PpoOptions, PpoTrainer, type PpoUpdate } from '../trainers/ppo.js';
 export type { ActorCritic } from '../trainers/ppo-step.js';
 export { ppoSettings, type PpoSettings } from '../trainers/ppo-settings.js';
 export { type Collect, type Rollout, wholeWalks } from '../trainers/rollout.js';
-export { StepRollout, type StepRolloutOptions } from '../trainers/step-rollout.js';
+export { StepRollout, type StepRolloutOptions } from '../agents/policy/step-rollout.js';
 export { trainRun, type TrainOptions } from '../trainers/train.js';
-export { transeSettings, type TransESettings } from '../trainers/transe/settings.js';
-export { trainTransE, type TransEOptions, type TransEResult } from '../trainers/transe/train-transe.js';
+export { transeSettings, type TransESettings } from '../agents/embeddings/transe/settings.js';
+export { trainTransE, type TransEOptions, type TransEResult } from '../agents/embeddings/transe/train-transe.js';
 export {
   type EvaluatePolicyOptions,
   evaluatePolicy,

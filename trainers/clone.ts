@@ -9,16 +9,74 @@ import {
   type ScoredActions,
   type StateScorer,
   type TaskRequest,
-} from '../agents/actor.js';
+} from './actor.js';
 import { Rng } from '../src/run/seeds.js';
 import { segmentLogSoftmax } from '../src/nn/categorical.js';
 import { Diverged, finiteLoss, firstNotFinite } from '../src/nn/diverged.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import type { CloneSettings } from './clone-settings.js';
-import type { Gold, ShownWalks } from './demonstrations.js';
 import type { TrainingPhase } from './phase.js';
 import { scatter } from './ppo-loss.js';
 import type { TrainState } from './session.js';
+
+/** Demonstrated action of a state. */
+export interface Gold {
+  /** Its position among the listed actions. */
+  gold: number;
+  /** Ascending positions of the equally good listed actions, itself included; absent if there is no other. */
+  alike?: Int32Array;
+  /**
+   * ln of the number of unlisted actions represented by each listed one: added to its logit. Absent when all are
+   * listed.
+   */
+  logWeights?: Float32Array;
+}
+
+/** States of some walks, with their demonstrated actions. */
+interface ShownStates<Request> {
+  requests: readonly Request[];
+  golds: readonly Gold[];
+  /** Loss weight of each state. */
+  weights: ArrayLike<number>;
+}
+
+/** Demonstrated walks as input of `clone`. */
+export interface ShownWalks<Request> {
+  count: number;
+  /** @param step of training, from 0: may list fewer actions; without it all are listed */
+  states(indices: Int32Array, step?: number): ShownStates<Request>;
+  /** Walks per batch when computing the loss on valid. */
+  atOnce: number;
+  /** Maximum number of scores per forward pass; default: the actor's limit. */
+  maxScoresPerBatch?: number;
+}
+
+/** State of a fully known walk, and its action. */
+export interface ShownStep<Request> extends Gold {
+  request: Request;
+}
+
+/** Fully known walks. @param atOnce walks per batch when computing the loss */
+export function shownSteps<Request>(
+  walks: readonly (readonly ShownStep<Request>[])[],
+  atOnce: number,
+): ShownWalks<Request> {
+  return {
+    count: walks.length,
+    atOnce,
+    states: (indices) => {
+      const golds = Array.from(indices).flatMap((index) => walks[index]!);
+      return { golds, requests: golds.map(({ request }) => request), weights: golds.map(() => 1) };
+    },
+  };
+}
+
+/** Position of an action among the legal ones of its mask. */
+export function legalBefore(mask: Uint8Array, action: number): number {
+  let legal = 0;
+  for (let index = 0; index < action; index++) legal += mask[index]!;
+  return legal;
+}
 
 /** Networks and demonstrations. */
 export interface CloneOptions<Request> {

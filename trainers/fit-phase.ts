@@ -1,8 +1,5 @@
 /** Supervised training without PPO as a phase of a run. */
-import type { ReaderSettings } from '../agents/readers/settings.js';
 import type { Tensor } from '../checkpoints/safetensors.js';
-import type { QuestionSample } from '../datasets/question.js';
-import { Rng } from '../src/run/seeds.js';
 import type { StoredTensors } from '../src/nn/parameters.js';
 import type { TrainingPhase } from './phase.js';
 
@@ -38,31 +35,5 @@ export function fitPhase(
       return { metrics: figures, text: () => `loss ${loss.toFixed(3)}` };
     },
     logsAt: (done, evaluates) => evaluates || done % logEvery === 0,
-  };
-}
-
-/** Learning rate: linear decay to a share of the initial one, up to `restart` and again from there. @param step from 0 */
-export function learningRateAt(
-  step: number,
-  { steps, learningRate, finalLearningRateShare }: ReaderSettings['fit'],
-  restart = 0,
-): number {
-  const [done, of] = step < restart ? [step, restart] : [step - restart, steps - restart];
-  const progress = of === 1 ? 0 : done / (of - 1);
-  return learningRate * (1 - progress * (1 - finalLearningRateShare));
-}
-
-/** Questions of a step, reshuffled for each pass; the last batch of a pass may be smaller. */
-export function batchesOf(train: readonly QuestionSample[], size: number, seed: number) {
-  const perEpoch = Math.ceil(train.length / size);
-  let drawn: { epoch: number; order: Int32Array } | undefined;
-  return (step: number): QuestionSample[] => {
-    const epoch = Math.floor(step / perEpoch);
-    if (drawn?.epoch !== epoch) {
-      const order = Rng.named(seed, 'fit/shuffle', epoch).shuffle(Int32Array.from(train.keys()));
-      drawn = { epoch, order };
-    }
-    const begin = (step % perEpoch) * size;
-    return Array.from(drawn.order.subarray(begin, begin + size), (i) => train[i]!);
   };
 }

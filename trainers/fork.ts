@@ -9,8 +9,8 @@ import { readRunProvenance, unknownWeights, writeProvenance } from '../src/run/p
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
-import type { TaskTrainer } from './task-trainer.js';
-import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
+import type { TaskTrainer, TrainedMethod } from './task-trainer.js';
+import { plainSettings, type RunSettings } from './run-settings.js';
 
 /** Source of a fork's initial weights. */
 export interface ForkSource {
@@ -32,20 +32,21 @@ interface Forked {
  * @param overrides such as `ppo.learningRate=1e-5`
  * @throws WorkbenchError `config`
  */
-export function forkSettings(
-  learning: Pick<TaskTrainer, 'forkPhase'>,
+export function forkSettings<Settings extends RunSettings>(
+  learning: Pick<TaskTrainer<Settings>, 'settingsOf' | 'methodOf'>,
   run: RunInfo,
   overrides: readonly string[],
-): TrainSettings {
-  const { reader, exactWalker } = settingsOfRun(run);
-  if (reader ?? exactWalker) {
-    const message = `expected a run of a sampling walker to fork, got one of ${reader ? 'a reader' : 'an exact walker'}, at ${run.folder}`;
+): Settings {
+  const known = learning.settingsOf(run);
+  const forkPhase = learning.methodOf(known).forkPhase?.(known);
+  if (forkPhase === undefined) {
+    const message = `expected a run of a sampling walker to fork, got another, at ${run.folder}`;
     throw new WorkbenchError('config', message, {
       hint: 'Train it by other settings from the beginning: it takes minutes.',
     });
   }
-  const begin = forkPhaseOf(learning, settingsOfRun(run)) === 'clone' ? ['clone.enabled=false', 'ppo.init=clone'] : [];
-  const settings = settingsOfRun(run, [...begin, ...overrides]);
+  const begin = forkPhase === 'clone' ? ['clone.enabled=false', 'ppo.init=clone'] : [];
+  const settings = learning.settingsOf(run, [...begin, ...overrides]);
   return settings.ppo.enabled ? settings : { ...settings, clone: { ...settings.clone, enabled: true } };
 }
 
@@ -56,13 +57,14 @@ export function forkSettings(
  * settings under which the weights would have another shape or meaning
  */
 export async function forkedWeights(
-  learning: Pick<TaskTrainer, 'forkPhase'>,
+  learning: Pick<TaskTrainer, 'settingsOf' | 'methodOf'>,
   { run, checkpoint: which }: ForkSource,
-  settings: TrainSettings,
+  settings: RunSettings,
   hashes: CheckpointHashes,
 ): Promise<Forked> {
   const source = openRun(run);
-  const forkPhase = forkPhaseOf(learning, settings);
+  const method = learning.methodOf(settings);
+  const forkPhase = method.forkPhase?.(settings) ?? 'ppo';
   const { entry, ...checkpoint } = readRunCheckpoint(source.folder, which, { finite: true });
   const { name, file } = entry;
   const { header, tensors } = weightsOnly(checkpoint);
@@ -70,7 +72,7 @@ export async function forkedWeights(
   const { files: _files, ...kept } = header;
   checkFits(header, hashes, file);
   refuseDifferences(
-    configDifferences(meaningOf(settingsOfRun(source)), meaningOf(settings)),
+    configDifferences(meaningOf(method, learning.settingsOf(source)), meaningOf(method, settings)),
     'a fork to keep what gives weights their shape and meaning',
     source.folder,
     'Train a run of these settings from the beginning.',
@@ -83,10 +85,6 @@ export async function forkedWeights(
     origin: { run: source.folder, checkpoint: name, sha256: await sha256File(file) },
   };
 }
-
-/** A run that was cloned from another agent continues from its clone, for any task. */
-const forkPhaseOf = ({ forkPhase }: Pick<TaskTrainer, 'forkPhase'>, { ppo, teacher }: TrainSettings) =>
-  teacher && ppo.init === 'clone' ? 'clone' : forkPhase;
 
 /** Writes the initial state into the fork's folder: the weights, and their sources as far as the run recorded them. */
 export function writeStart(folder: string, { weights, origin }: Forked): void {
@@ -104,24 +102,8 @@ export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkp
 }
 
 /** Settings that define the meaning of weights; the model's path is omitted, since the encoder's id identifies it. */
-function meaningOf(settings: TrainSettings) {
-  const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, policy, transe, bilinear, seed, clone } =
-    settings;
+function meaningOf(method: TrainedMethod, settings: RunSettings) {
+  const { id, options, horizon, equalAtStep1 } = settings.env;
   const { model: _model, workers: _workers, gpu: _gpu, ...encoder } = settings.encoder;
-  // Random draws and outputs of cloning do not change a weight's meaning.
-  const { dropout: _dropout, featureMemory: _featureMemory, inEdges: _inEdges, ...network } = walker;
-  const readsTransE = walker.entityVectors.includes('transe') || walker.relationVectors === 'transe';
-  return plainSettings({
-    env: { id: env.id, options: env.options, horizon: env.horizon, equalAtStep1: env.equalAtStep1 },
-    relationWalk: { horizon: relationWalk.horizon },
-    encoder,
-    walker: network,
-    ...(clone.linkedTurns && { clone: { linkedTurns: { inCounts: clone.linkedTurns.inCounts } } }),
-    relationWalker,
-    linkWalk: { horizon: linkWalk.horizon },
-    linkWalker,
-    policy: policy && { hidden: policy.hidden, normalizeObservation: policy.normalizeObservation },
-    ...((readsTransE || linkWalker.vectors === 'transe') && { transe, seed }),
-    ...(linkWalker.vectors === 'bilinear' && { bilinear, seed }),
-  });
+  return plainSettings({ env: { id, options, horizon, equalAtStep1 }, encoder, ...method.meaning?.(settings) });
 }

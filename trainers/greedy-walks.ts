@@ -1,6 +1,6 @@
 /** Greedy walks (argmax actions) of a policy: cheap metrics for learning curves. */
 import { setImmediate } from 'node:timers/promises';
-import { actionLogProbs, type Actor } from '../agents/actor.js';
+import { actionLogProbs, type Actor } from './actor.js';
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { argmaxSegment } from '../src/nn/categorical.js';

@@ -2,7 +2,7 @@
  * PPO's loss and its exact gradient with respect to logits and values, on the host. The network belongs to the caller,
  * which passes logits of ragged action lists and feeds the gradient into its own backward pass.
  */
-import { legalScores, type MaskedActions } from '../agents/actor.js';
+import { legalScores, type MaskedActions } from './actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { exponentials, segmentLogSoftmax } from '../src/nn/categorical.js';
 import { finiteLoss } from '../src/nn/diverged.js';

@@ -1,5 +1,5 @@
 /** PPO as a phase of a run: initial weights, optimizers, schedule. */
-import type { Actor, ValueNetwork } from '../agents/actor.js';
+import type { Actor, ValueNetwork } from './actor.js';
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { checkFits, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
 import { AdamW } from '../src/nn/adamw.js';

@@ -1,5 +1,5 @@
 /** PPO's learning from a round on a device: minibatches are queued without waiting, their figures read once. */
-import { pickRequests, type ScoredActions } from '../agents/actor.js';
+import { pickRequests, type ScoredActions } from './actor.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import { Diverged } from '../src/nn/diverged.js';
 import { type Numbers, objectiveFigures, type Queue, type Rows, type Scope } from '../src/nn/executor.js';

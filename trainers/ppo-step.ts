@@ -1,5 +1,5 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
-import { type ActionLogProbs, type Actor, pickRequests, runsOf, type ValueNetwork } from '../agents/actor.js';
+import { type ActionLogProbs, type Actor, pickRequests, runsOf, type ValueNetwork } from './actor.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import type { ObjectiveWeights } from '../src/nn/executor.js';
 import { type ObjectiveResult, ppoObjective } from './ppo-loss.js';

@@ -4,7 +4,7 @@
  * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
  * rollouts per sample
  */
-import { actionLogProbs, type ActionLogProbs, type Actor } from '../agents/actor.js';
+import { actionLogProbs, type ActionLogProbs, type Actor } from './actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { eventLoopYielder } from '../src/run/stop.js';

@@ -9,7 +9,8 @@ import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import { executorNames } from '../src/nn/open-executor.js';
 import type { RunLogs } from './session.js';
-import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
+import type { TaskTrainer } from './task-trainer.js';
+import { plainSettings, type RunSettings } from './run-settings.js';
 
 /**
  * Checkpoint to resume from, or undefined for a run without any training yet, which starts from scratch.
@@ -20,10 +21,11 @@ import { plainSettings, settingsOfRun, type TrainSettings } from './train-settin
 export function checkpointToResume(
   before: RunInfo,
   which: string,
-  settings: TrainSettings,
+  settings: RunSettings,
   hashes: CheckpointHashes,
+  learning: Pick<TaskTrainer, 'settingsOf'>,
 ): Checkpoint | undefined {
-  refuseOtherSettings(before, settings, hashes.encoder);
+  refuseOtherSettings(learning, before, settings, hashes.encoder);
   const known = before.environment.hashes;
   const current = Object.fromEntries(Object.entries(hashes).filter(([name]) => name in known));
   checkFits({ hashes: known }, current, before.folder, 'a run');
@@ -39,7 +41,7 @@ export function checkpointToResume(
  * Backend of a resumed run: the one it was started on, even if another is faster here by now, since others round
  * differently.
  */
-export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSettings): TrainSettings['backend'] {
+export function backendToGoOnWith({ environment }: RunInfo, { backend }: RunSettings): RunSettings['backend'] {
   const known = executorNames.find((name) => name === environment.backend);
   return backend === 'auto' && known ? known : backend;
 }
@@ -52,7 +54,7 @@ export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSe
 export function discardAfter(
   { folder }: Run,
   logs: Pick<RunLogs, 'check' | 'truncateAfter'>,
-  settings: TrainSettings,
+  settings: RunSettings,
   from: Checkpoint | undefined,
 ): void {
   const { metricsBytes = 0, metricsSha256 } = from?.header.trainer ?? {};
@@ -64,7 +66,7 @@ export function discardAfter(
 }
 
 /** True if the run itself trained the checkpoint: not a fork's initial one, nor a clone that was copied in. */
-export function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry): boolean {
+export function isTrainedIn({ clone }: RunSettings, { phase, step }: CheckpointEntry): boolean {
   return step > 0 && (phase === 'ppo' || phase === 'fit' || clone.enabled);
 }
 
@@ -79,10 +81,10 @@ const lengths = [
  * Settings to keep for a run whose training is extended; undefined if nothing was extended.
  * @param settings requested ones
  */
-export function longerConfig({ config }: RunInfo, settings: TrainSettings): Record<string, unknown> | undefined {
+export function longerConfig({ config }: RunInfo, settings: RunSettings): Record<string, unknown> | undefined {
   const grown = lengths.flatMap(([section, key]) => {
     const known = (config[section] as Record<string, unknown> | undefined)?.[key];
-    const value = (settings[section] as Record<string, unknown> | undefined)?.[key];
+    const value = ((settings as Record<string, unknown>)[section] as Record<string, unknown> | undefined)?.[key];
     return grew(known, value) ? [{ path: [section, key], value }] : [];
   });
   return grown.length === 0 ? undefined : applyOverrides(config, grown);
@@ -98,9 +100,14 @@ const grew = (known: unknown, value: unknown) =>
  * @param encoder id of the model; undefined: not opened yet and not compared
  * @throws WorkbenchError `config` that lists them all
  */
-export function refuseOtherSettings(before: RunInfo, settings: TrainSettings, encoder?: string): void {
+export function refuseOtherSettings(
+  learning: Pick<TaskTrainer, 'settingsOf'>,
+  before: RunInfo,
+  settings: RunSettings,
+  encoder?: string,
+): void {
   const longer = longerConfig(before, settings);
-  const known = settingsOfRun(longer ? { ...before, config: longer } : before);
+  const known = learning.settingsOf(longer ? { ...before, config: longer } : before);
   const sameModel = encoder === undefined || encoder === before.environment.hashes.encoder;
   const asked = sameModel ? { ...settings, encoder: { ...settings.encoder, model: known.encoder.model } } : settings;
   refuseDifferences(

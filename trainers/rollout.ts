@@ -1,11 +1,5 @@
 /** Rollouts of whole walks: each chosen sample is walked several times under the current policy into a buffer. */
-import {
-  actionLogProbs,
-  type ActionLogProbs,
-  type Actor,
-  type TaskRequest,
-  type ValueNetwork,
-} from '../agents/actor.js';
+import { actionLogProbs, type ActionLogProbs, type Actor, type TaskRequest, type ValueNetwork } from './actor.js';
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';

@@ -1,5 +1,5 @@
 /** Shared state of the phases of a training run: folder, logs, backend, encoder and saving. */
-import type { Actor, ValueNetwork } from '../agents/actor.js';
+import type { Actor, ValueNetwork } from './actor.js';
 import {
   type Checkpoint,
   type CheckpointHashes,
@@ -22,7 +22,7 @@ import { type EventFile, openEventFile } from '../src/run/tensorboard.js';
 import type { AdamW } from '../src/nn/adamw.js';
 import type { Executor } from '../src/nn/executor.js';
 import type { Parameters, StoredTensors } from '../src/nn/parameters.js';
-import { plainSettings, type TrainSettings } from './train-settings.js';
+import { plainSettings, type RunSettings } from './run-settings.js';
 
 /** Finished PPO round: number from 1, environment steps, figures by metric name. */
 interface TrainedUpdate {
@@ -50,7 +50,7 @@ export interface Trial {
 export interface Session {
   executor: Executor;
   run: Run;
-  settings: TrainSettings;
+  settings: RunSettings;
   logs: RunLogs;
   /** Encoder without a model if no text is read. */
   encoder: StateEncoder;
@@ -195,7 +195,7 @@ export function logEncoding(
 const logged = new WeakMap<StateEncoder, EncoderCounters>();
 
 /** Settings stored in checkpoints: without the model's path, since the encoder's hash identifies it. */
-export function checkpointConfig(settings: TrainSettings): JsonObject {
+export function checkpointConfig(settings: RunSettings): JsonObject {
   const { model: _place, ...encoder } = settings.encoder;
   return JSON.parse(JSON.stringify({ ...settings, encoder })) as JsonObject;
 }
@@ -223,7 +223,7 @@ export interface RunLogs {
  */
 export function openRunLogs(
   run: Run,
-  settings: Pick<TrainSettings, 'log'>,
+  settings: Pick<RunSettings, 'log'>,
   onTruncatedLog?: (file: string, bytes: number) => void,
   onMetrics?: (record: MetricRecord) => void,
 ): RunLogs {

@@ -4,7 +4,8 @@ import type { Executor } from '../src/nn/executor.js';
 import type { NetworkSize } from '../src/nn/open-executor.js';
 import type { TrainingPhase } from './phase.js';
 import type { Session } from './session.js';
-import type { TrainSettings } from './train-settings.js';
+import type { RunInfo } from '../src/run/records.js';
+import type { RunSettings } from './run-settings.js';
 
 /** Data of a run, read and checked, and its training phases. */
 export interface TrainingRun {
@@ -35,21 +36,31 @@ export interface PlannedPhase {
   open(): Promise<TrainingPhase> | TrainingPhase;
 }
 
-/** Training interface of a task. */
-export interface TaskTrainer {
-  /** Id of an environment that is passed by a program instead of registered. */
-  readonly ownEnvId?: string;
-  /** Contradicting settings in a run of the task, one line each. */
-  problems(settings: TrainSettings): string[];
+/** Method that is trained, as far as training itself asks for it. */
+export interface TrainedMethod {
+  /** Number of evaluations on valid while it is fitted. Absent: it has no phase `fit`, but is cloned or trained by PPO. */
+  fitEvaluations?(settings: RunSettings): number;
+  /** Contradicting settings in a run of it, one line each; false for those that do not hold. */
+  problems(settings: RunSettings): readonly (string | false)[];
   /**
    * First layer over the texts at the largest batch: `auto` chooses the backend by it. @param textDim of the encoder's
    * vectors
    */
-  networkSize(settings: TrainSettings, textDim: number): NetworkSize;
-  /** Optional sections that it reads. */
-  readonly takes?: readonly ('teacher' | 'reader' | 'exactWalker')[];
-  /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. */
-  readonly forkPhase: 'clone' | 'ppo';
+  networkSize(settings: RunSettings, textDim: number): NetworkSize;
+  /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. Absent: it cannot be forked. */
+  forkPhase?(settings: RunSettings): 'clone' | 'ppo';
+  /** Settings that give its weights their shape and meaning: those of a fork are equal. */
+  meaning?(settings: RunSettings): Record<string, unknown>;
+}
+
+/** Training interface of a task. */
+export interface TaskTrainer<Settings extends RunSettings = RunSettings> {
+  /** Id of an environment that is passed by a program instead of registered. */
+  readonly ownEnvId?: string;
+  /** Completed settings of a run. @param overrides applied last @throws WorkbenchError `config` */
+  settingsOf(run: RunInfo, overrides?: readonly string[]): Settings;
+  /** Method that the settings choose. */
+  methodOf(settings: RunSettings): TrainedMethod;
   /** Reads and checks the data of a run. @throws WorkbenchError `data` for data that is missing or does not fit */
-  open(settings: TrainSettings): Promise<TrainingRun>;
+  open(settings: RunSettings): Promise<TrainingRun>;
 }

@@ -27,11 +27,11 @@ import { backendToGoOnWith, checkpointToResume, discardAfter, longerConfig } fro
 import { runPhase } from './phase.js';
 import { type OnUpdate, openRunLogs, type Session, type Trial } from './session.js';
 import type { RunPhases, TaskTrainer, TrainingRun } from './task-trainer.js';
-import { plainSettings, type TrainSettings } from './train-settings.js';
+import { plainSettings, type RunSettings } from './run-settings.js';
 
 /** Settings, folder and start of a training run. */
-export interface TrainOptions {
-  settings: TrainSettings;
+export interface TrainOptions<Settings extends RunSettings = RunSettings> {
+  settings: Settings;
   /** Evaluates the best checkpoint after all phases. */
   evaluateBest?: ((run: Run) => Promise<void>) | undefined;
   /** The run's folder: a new one, or the one to resume. */
@@ -70,13 +70,13 @@ export function trainRun(learning: TaskTrainer, options: TrainOptions): Promise<
 async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise<void> {
   const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onNote, trial } = options;
   const before = resume === undefined ? undefined : runIn(folder);
-  checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
+  const method = checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await learning.open(settings);
   const opened = await encoderOf(training, settings);
   const encoder = trial ? trial.encoder(opened) : opened;
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
-    const { executor, name: backend, why } = await openExecutor(wanted, learning.networkSize(settings, encoder.dim));
+    const { executor, name: backend, why } = await openExecutor(wanted, method.networkSize(settings, encoder.dim));
     training.prepare?.(executor);
     for (const note of training.notes) onNote?.(note);
     if (training.readsTexts) onNote?.(`texts encoded by ${settings.encoder.model ?? 'nothing'}`);
@@ -85,7 +85,7 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
       before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why,
     );
     const hashes = hashesOf(training, encoder);
-    const from = before && checkpointToResume(before, resume!, settings, hashes);
+    const from = before && checkpointToResume(before, resume!, settings, hashes, learning);
     const forked = fork && (await forkedWeights(learning, fork, settings, hashes));
     const config = before ? (longerConfig(before, settings) ?? before.config) : plainSettings(settings);
     // Native TensorFlow ignores the requested number of threads.
@@ -117,7 +117,7 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
 }
 
 /** Encoder of a training run's texts; disposed by the caller. */
-export async function encoderOf({ readsTexts }: TrainingRun, settings: TrainSettings): Promise<StateEncoder> {
+export async function encoderOf({ readsTexts }: TrainingRun, settings: RunSettings): Promise<StateEncoder> {
   return readsTexts ? openEncoder(settings.encoder, { cacheFolder: cacheFolder() }) : noEncoder();
 }
 

@@ -8,11 +8,14 @@ import { usedCpu } from '../src/run/metric-log.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
 import type { TaskTrainer } from './task-trainer.js';
-import type { TrainSettings } from './train-settings.js';
+import type { RunSettings } from './run-settings.js';
 import { type TrainOptions, trainRun } from './train.js';
 
 /** Settings and start of the tried run. */
-export interface TrialOptions extends Pick<TrainOptions, 'settings' | 'fork' | 'threads' | 'signal'> {
+export interface TrialOptions<Settings extends RunSettings = RunSettings> extends Pick<
+  TrainOptions<Settings>,
+  'settings' | 'fork' | 'threads' | 'signal'
+> {
   /** Encodes all texts instead of a sample, with these progress lines, and takes one step a phase; the vectors stay in the cache. */
   encodeAll?: ProgressReporter;
 }
@@ -67,7 +70,7 @@ export async function trial(learning: TaskTrainer, { encodeAll, ...options }: Tr
         evaluation: (evaluate) => meter.evaluation(evaluate),
       },
     });
-    const phases = meter.phases(options.settings);
+    const phases = meter.phases(learning, options.settings);
     return {
       notes,
       networks,
@@ -179,7 +182,7 @@ class Meter {
   };
 
   /** Work of the whole run, line by line; `start` is what no line shows, such as reading data and writing checkpoints. */
-  phases(settings: TrainSettings): TrialPhase[] {
+  phases(learning: TaskTrainer, settings: RunSettings): TrialPhase[] {
     const total = this.#now();
     const trained = this.#lines.findLast(isTraining);
     let shown = 0;
@@ -194,7 +197,7 @@ class Meter {
       }
       const parent = this.#lines.find((one) => one.label === within)!;
       // The best checkpoint is evaluated once more.
-      const times = evaluationsOf(within, parent.total, settings) + Number(within === trained?.label);
+      const times = evaluationsOf(within, parent.total, settings, learning) + Number(within === trained?.label);
       const steps = times * line.total;
       return { phase: `${within}: ${label}`, steps, unit, secondsPerStep, seconds: steps * secondsPerStep };
     });
@@ -267,10 +270,11 @@ function secondsPerStepOf({ label, within, before, opened, first, last }: Line):
   return (last.at - at) / Math.max(1, last.done - begin);
 }
 
-function evaluationsOf(phase: string, steps: number, { clone, ppo, reader, exactWalker }: TrainSettings): number {
+function evaluationsOf(phase: string, steps: number, settings: RunSettings, learning: TaskTrainer): number {
+  const { clone, ppo } = settings;
   if (phase === 'clone') return clone.epochs;
   if (phase === 'ppo') return Math.ceil(steps / ppo.evalEvery);
-  return reader ? Math.ceil(steps / reader.fit.evalEvery) : (exactWalker?.evaluations ?? 1);
+  return learning.methodOf(settings).fitEvaluations?.(settings) ?? 1;
 }
 
 function neighboursOf(texts: readonly string[]): string[] {

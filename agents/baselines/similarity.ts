@@ -5,7 +5,7 @@ import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import { dot, type StateEncoder, unitRows } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Agent } from '../agent.js';
-import { entityTexts, lastMessageText, relationTexts } from '../walker/vectors.js';
+import { entityTexts, lastMessageText, relationTexts } from '../dialogue-walker/vectors.js';
 import { type BaselineContext, oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
 
 /** Scale in nats per unit cosine, as cosines differ only by tenths. */

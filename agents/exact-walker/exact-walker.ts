@@ -3,7 +3,7 @@ import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
 import type { StoredTensors } from '../../src/nn/parameters.js';
-import type { LinkRanker } from '../link-agents.js';
+import type { LinkRanker } from '../link-ranker.js';
 import type { RelationNames } from './messages/relation-names.js';
 import type { ExactWalkerSettings } from './settings.js';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /** Kind names in documentation order; `registry.ts` maps each. */
-const exactWalkerKinds = ['chains', 'messages'] as const;
+export const exactWalkerKinds = ['chains', 'messages'] as const;
 /** One of `exactWalkerKinds`. */
 export type ExactWalkerKindName = (typeof exactWalkerKinds)[number];
 

@@ -1,7 +1,7 @@
 /** Networks of dense layers over vectors, actor and critic apart. */
 import type { Executor } from '../../src/nn/executor.js';
 import { mlp } from '../../src/nn/mlp.js';
-import { type Actor, legalActions, nthLegal, pickRequests, type ValueNetwork } from '../actor.js';
+import { type Actor, legalActions, nthLegal, pickRequests, type ValueNetwork } from '../../trainers/actor.js';
 import { maskOf, type PolicyShape, type VectorObservation, vectorsOf } from './spaces.js';
 
 /** An actor over vectors that scores observations as they are. */

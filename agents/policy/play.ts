@@ -3,7 +3,7 @@ import type { Normalizer } from '../../envs/wrappers/normalizer.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';
 import { argmaxSegment, sampleSegment } from '../../src/nn/categorical.js';
-import { actionLogProbs, type Actor } from '../actor.js';
+import { actionLogProbs, type Actor } from '../../trainers/actor.js';
 import { meanScorer } from '../mean-scorer.js';
 import {
   maskOf,
@@ -157,4 +157,9 @@ export async function playEpisodes(
   } finally {
     for (const env of envs) env.close();
   }
+}
+
+/** Seeds of the episodes of a split: the first of more are those of fewer. `valid` chooses the best; `test` is never trained by. */
+export function episodeSeeds(split: string, count: number, seed = 0): number[] {
+  return Array.from({ length: count }, (_, i) => subSeed(seed, `episodes/${split}`, i) >>> 0);
 }

@@ -3,7 +3,7 @@ import { type Checkpoint, optimizerPrefix } from '../../checkpoints/checkpoint.j
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import { Normalizer, type NormalizerState } from '../../envs/wrappers/normalizer.js';
 import type { Executor } from '../../src/nn/executor.js';
-import type { Actor, ValueNetwork } from '../actor.js';
+import type { Actor, ValueNetwork } from '../../trainers/actor.js';
 import { mlpActor, mlpCritic } from './mlp.js';
 import type { PolicySettings, PolicyShape, VectorObservation } from './spaces.js';
 

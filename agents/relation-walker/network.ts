@@ -9,7 +9,7 @@ import { Rng } from '../../src/run/seeds.js';
 import type { Executor, Numbers, Rows, Scope } from '../../src/nn/executor.js';
 import { type HostTensor, orthogonalValues, Parameters } from '../../src/nn/parameters.js';
 import { type Gathered, type Outputs, Tape, type Taped } from '../../src/nn/tape.js';
-import { type Actor, legalActions, nthLegal, pickRequests } from '../actor.js';
+import { type Actor, legalActions, nthLegal, pickRequests } from '../../trainers/actor.js';
 import { questionText, type ScaledTexts } from './question-vectors.js';
 import type { RelationWalkerSettings } from './settings.js';
 

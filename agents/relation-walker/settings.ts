@@ -35,3 +35,34 @@ export const relationWalkerSettings = z.strictObject({
 });
 
 export type RelationWalkerSettings = z.output<typeof relationWalkerSettings>;
+
+/** The `teacher` section of a configuration file. */
+export const teacherSettings = z.strictObject({
+  evaluation: z
+    .string()
+    .min(1)
+    .describe('Saved evaluation of an agent on train questions, by name or folder: its relation chains are cloned.'),
+  accept: z
+    .enum(['verified', 'confident', 'all'])
+    .default('verified')
+    .describe('Selection of its chains: those that passed the agent’s own check, the confident ones, or all.'),
+  minConfidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe('Minimum confidence of a chain, with accept=confident.'),
+  simulated: z
+    .boolean()
+    .default(false)
+    .describe('Allow a simulated model, which has access to the golds, as teacher: for tests of algorithms.'),
+});
+
+/** Every setting with its value. */
+export type TeacherSettings = z.output<typeof teacherSettings>;
+
+/** The missing setting, if no teacher is given. */
+export const teacherWanted = 'teacher.evaluation, the kept evaluation whose walks are cloned';
+/** Hint with the way to make one. */
+export const teacherHint =
+  '`kgwalk evaluate --agent self-veqa --set memory=off --choices likelihood --split train` makes one and says where.';

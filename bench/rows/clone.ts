@@ -14,9 +14,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createPolicy, inputsOf } from '../../agents/walker/inputs.js';
-import { walkerActor } from '../../agents/walker/policy.js';
-import { encodeNames, encodeTasks } from '../../agents/walker/vectors.js';
+import { createPolicy, inputsOf } from '../../agents/dialogue-walker/inputs.js';
+import { walkerActor } from '../../agents/dialogue-walker/policy.js';
+import { encodeNames, encodeTasks } from '../../agents/dialogue-walker/vectors.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { loadPreset } from '../../presets/index.js';
@@ -24,8 +24,8 @@ import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import { CloneTrainer } from '../../trainers/clone.js';
-import { shownGolds } from '../../trainers/demonstrations.js';
-import { samplesOfSplit } from '../../tasks/dialogues/training-data.js';
+import { shownGolds } from '../../agents/dialogue-walker/demonstrations.js';
+import { samplesOfSplit } from '../../agents/dialogue-walker/training-data.js';
 import { emitRate, startClock, type Clock } from '../measure.js';
 
 const { values, positionals } = parseArgs({

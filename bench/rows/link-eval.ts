@@ -11,9 +11,9 @@ import { knownAnswers } from '../../src/embedding/known-answers.js';
 import { linkMetrics } from '../../src/embedding/rank-links.js';
 import { loadConfig } from '../../src/run/config.js';
 import { Rng } from '../../src/run/seeds.js';
-import { openCrew, trainTransE } from '../../trainers/transe/train-transe.js';
-import { transeSettings } from '../../trainers/transe/settings.js';
-import { createTransE, createWork } from '../../trainers/transe/work.js';
+import { openCrew, trainTransE } from '../../agents/embeddings/transe/train-transe.js';
+import { transeSettings } from '../../agents/embeddings/transe/settings.js';
+import { createTransE, createWork } from '../../agents/embeddings/transe/work.js';
 import { readLinkData } from '../link-data.js';
 import { emitRate, repeatFor, startClock } from '../measure.js';
 

@@ -10,8 +10,8 @@
  * `policy` (probabilities while walking), `choice` (drawing actions, keeping what was seen), `update`.
  */
 import { basename } from 'node:path';
-import { createLinkWalker } from '../../agents/link-walker/link-walker.js';
-import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
+import { createLinkWalker } from '../../agents/path-walker/network.js';
+import { linkWalkerSettings } from '../../agents/path-walker/settings.js';
 import { readLinkData } from '../../datasets/links/read-splits.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import type { VectorReset } from '../../envs/vector-env.js';

@@ -11,8 +11,8 @@
  * times (fewer queries a round): states that walks share are computed once. `--max-edges 0` walks all edges, as training does.
  */
 import { basename } from 'node:path';
-import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
-import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
+import { createLinkCritic, createLinkWalker } from '../../agents/path-walker/network.js';
+import { linkWalkerSettings } from '../../agents/path-walker/settings.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
 import { PpoTrainer } from '../../trainers/ppo.js';

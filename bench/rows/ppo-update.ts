@@ -11,11 +11,11 @@
  * `--threads` is for native TensorFlow.
  */
 import { parseArgs } from 'node:util';
-import type { Actor, ValueNetwork } from '../../agents/actor.js';
-import { valuesOf, valueStarts } from '../../agents/walker/critic.js';
-import { type Edges, frozenVectors } from '../../agents/walker/heads/edge-scorers.js';
-import { heldRows } from '../../agents/walker/heads/batch-rows.js';
-import { heldEdges, paMlpLogits, paMlpStarts } from '../../agents/walker/heads/pa-mlp.js';
+import type { Actor, ValueNetwork } from '../../trainers/actor.js';
+import { valuesOf, valueStarts } from '../../agents/dialogue-walker/critic.js';
+import { type Edges, frozenVectors } from '../../agents/dialogue-walker/heads/edge-scorers.js';
+import { heldRows } from '../../agents/dialogue-walker/heads/batch-rows.js';
+import { heldEdges, paMlpLogits, paMlpStarts } from '../../agents/dialogue-walker/heads/pa-mlp.js';
 import { Rng } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { executorOf, openExecutor } from '../../src/nn/open-executor.js';

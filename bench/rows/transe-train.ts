@@ -14,9 +14,9 @@ import { parseArgs } from 'node:util';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
 import { linkMetrics, linkRanks } from '../../src/embedding/rank-links.js';
 import { loadConfig } from '../../src/run/config.js';
-import { openCrew, openShare, trainTransE } from '../../trainers/transe/train-transe.js';
-import { transeSettings } from '../../trainers/transe/settings.js';
-import { createTransE, createWork, orderEpoch, type TransEWork } from '../../trainers/transe/work.js';
+import { openCrew, openShare, trainTransE } from '../../agents/embeddings/transe/train-transe.js';
+import { transeSettings } from '../../agents/embeddings/transe/settings.js';
+import { createTransE, createWork, orderEpoch, type TransEWork } from '../../agents/embeddings/transe/work.js';
 import { readLinkData, testSubset } from '../link-data.js';
 import { emitRate, repeatFor, startClock } from '../measure.js';
 

@@ -92,7 +92,7 @@ export async function nextSteps({ runs }: Pick<QuickstartResult, 'runs'>): Promi
 async function exampleQuestion(folder: string): Promise<string | undefined> {
   const { openRun } = await import('../../src/run/run-folder.js');
   const { dataSettings } = await import('../../datasets/settings.js');
-  const { loadTrainingQuestions } = await import('../../tasks/questions/training-data.js');
+  const { loadTrainingQuestions } = await import('../../datasets/questions/training-questions.js');
   const { valid } = await loadTrainingQuestions({ data: dataSettings.parse(openRun(folder).config.data) });
   const askable = valid.flatMap(({ task: { question, topics } }) => {
     const [topic, ...others] = topics;

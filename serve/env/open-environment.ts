@@ -9,7 +9,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { loadPreset } from '../../presets/index.js';
 import { loadTask, noDataset, ownerOf } from '../../tasks/index.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../../tasks/task.js';
-import { trainSettings } from '../../trainers/train-settings.js';
+import { trainSettings } from '../../agents/train-settings.js';
 import type { RowWriter } from './columns.js';
 import type { ServedEnv } from './session.js';
 

@@ -122,6 +122,22 @@ export function runIn(folder: string): RunInfo | undefined {
   return existsSync(runFiles(folder).config) ? openRun(folder) : undefined;
 }
 
+/** A run by name or folder, with the checkpoint behind an `@`; undefined where there is none. */
+export function findRun(name: string): { run: RunInfo; checkpoint?: string } | undefined {
+  const found = namedRun(name);
+  return found && { ...found, run: openRun(found.run) };
+}
+
+/** Name or folder of a run that is there, unopened. */
+export function namedRun(name: string): { run: string; checkpoint?: string } | undefined {
+  const isRun = (text: string) =>
+    [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
+  if (isRun(name)) return { run: name };
+  const [, plain, checkpoint] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
+  if (plain !== undefined && isRun(plain)) return { run: plain, checkpoint: checkpoint! };
+  return undefined;
+}
+
 /** Runs below a folder. */
 export const listRuns = (runs: string): Listed<RunInfo>[] => listPlaces(runs, 'run', openRun);
 

@@ -1,8 +1,7 @@
 /** Agents that walk dialogues, opened: untrained ones by name, trained ones from the folder of their run. */
 import type { Agent, Answer } from '../../agents/agent.js';
-import { dialogueAgents, type DialogueAgentResources } from '../../agents/dialogue-agents.js';
+import { type DialogueAgentResources, dialogueAgents, dialogueMethods } from '../../agents/dialogue-agents.js';
 import { arkPrompts, type TaskClient } from '../../agents/prompted/ark/ark-agent.js';
-import { loadWalkers } from '../../agents/walker/load-walker.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { batchAsker, type BatchOptions } from '../../evaluation/ask.js';
@@ -10,17 +9,18 @@ import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { executorOf } from '../../src/nn/open-executor.js';
-import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
-import { transeSettings } from '../../trainers/transe/settings.js';
-import { dialogueTriples } from '../../trainers/transe/triples.js';
+import { pretrainEmbeddings } from '../../agents/embeddings/transe/pretrain.js';
+import { transeSettings } from '../../agents/embeddings/transe/settings.js';
+import { dialogueTriples } from '../../agents/embeddings/transe/triples.js';
 import { type EvaluationFlags, threadsOf } from '../flags.js';
-import type { OpenedAgent, OpenOptions, Resolved, Trained } from '../task.js';
-import { foldersOf, weightsOf } from '../named-runs.js';
+import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
+import { weightsOf } from '../named-runs.js';
 import { agentOptions, openByName } from '../open-agent.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount, type DialogueRow } from './row.js';
-import { type DialogueEvaluationData, oracleLabel } from './data.js';
+import { type DialogueEvaluationData } from './data.js';
+import { oracleLabel } from '../../agents/dialogue-walker/training-data.js';
 import { dialogueScorer } from './score.js';
-import { leakWarning } from './training-data.js';
+import { leakWarning } from '../../agents/dialogue-walker/training-data.js';
 
 /** Calls a sample may cost an agent that walks by prompt: one, and one more where its reply could not be read. */
 const promptBudget = { budget: 2, budgetMode: 'strict' } as const;
@@ -98,7 +98,7 @@ async function openWalker(
   { flags: { backend, threads }, encoder: modelPath, work }: OpenOptions,
 ): Promise<Opened> {
   const { run, others } = trained;
-  const { agent, walks, encoderIds, close } = await loadWalkers(foldersOf(trained), {
+  const { agent, walks, encoderIds, close } = await dialogueMethods.load(membersOf(trained), {
     ...{ beamWidth, twoHopBonus, arkBeam: withArk, modelPath, threads: threadsOf(threads), signal: work.signal },
     backend: backend === undefined ? undefined : executorOf(backend),
   });

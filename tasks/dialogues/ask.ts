@@ -1,10 +1,11 @@
 /** `kgwalk ask RUN` on dialogues: one question to a trained walker. */
 import type { Answer } from '../../agents/agent.js';
-import { type LoadedWalker, loadWalkers } from '../../agents/walker/load-walker.js';
+import { dialogueMethods } from '../../agents/dialogue-agents.js';
+import type { LoadedWalker } from '../../agents/dialogue-walker/load-walker.js';
 import type { Dialogue, Message, PathAction } from '../../datasets/dialogue.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
-import { evaluationSettings } from '../../evaluation/settings.js';
+import { evaluationSettings } from '../../trainers/evaluation-settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
@@ -12,8 +13,7 @@ import { numberText } from '../../src/run/figures.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { executorOf } from '../../src/nn/open-executor.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
-import { foldersOf } from '../named-runs.js';
+import { lazy, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
 import { namedPath, walkText } from './score.js';
 
 /** Answers of a trained walker from an entity after a message. */
@@ -53,7 +53,7 @@ function openWalker(trained: Trained, { encoder, model, backend, top = '10' }: E
   const { beamWidth, twoHopBonus } = evaluationSettings.parse(trained.run.config.evaluation ?? {});
   // Where the encoder's file is now; `--model` is an older name of it.
   const modelPath = encoder ?? model;
-  return loadWalkers(foldersOf(trained), {
+  return dialogueMethods.load(membersOf(trained), {
     ...{ beamWidth: Math.max(beamWidth, wholeNumber(top, '--top', 1)), twoHopBonus },
     modelPath,
     backend: backend === undefined ? undefined : executorOf(backend),

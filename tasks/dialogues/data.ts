@@ -6,7 +6,7 @@ import { dataSettings, type DataSettings } from '../../datasets/settings.js';
 import { splitNames, type WalkSample, splitSamples } from '../../datasets/walk-sample.js';
 import { envSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
-import { evaluationSettings, type EvaluationSettings } from '../../evaluation/settings.js';
+import { evaluationSettings, type EvaluationSettings } from '../../trainers/evaluation-settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { loadConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -17,9 +17,6 @@ import { type DataFlags, type EvaluationFlags, splitOf, wholeNumber } from '../f
 import { sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { checkArkCount, seenEntities } from './row.js';
-
-/** Label of scores of agents that read the text after the path was chosen. */
-export const oracleLabel = 'oracle: reads the reply';
 
 /** Everything that agents on dialogues are evaluated with, loaded. */
 export interface DialogueEvaluationData extends Data<WalkSample> {

@@ -1,5 +1,5 @@
 /** Walks over dialogues as an environment, for programs that step it themselves. */
-import { entityTexts, lastMessageText } from '../../agents/walker/vectors.js';
+import { entityTexts, lastMessageText } from '../../agents/dialogue-walker/vectors.js';
 import { splitNames, splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { DialogueWalkObservation, DialogueWalkOptions } from '../../envs/dialogue-walk/dialogue-walk-env.js';
@@ -7,7 +7,7 @@ import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
+import type { TrainSettings } from '../../agents/train-settings.js';
 import { splitOf } from '../flags.js';
 import { encodedRows, type ObservationVectors } from '../observation-vectors.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';

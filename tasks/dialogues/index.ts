@@ -1,6 +1,6 @@
 /** Dialogues: walk from an entity to what the speaker names next. */
 import type { Answer } from '../../agents/agent.js';
-import { dialogueAgents } from '../../agents/dialogue-agents.js';
+import { dialogueAgents, dialogueMethods } from '../../agents/dialogue-agents.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Task } from '../task.js';
@@ -9,7 +9,7 @@ import { openAskDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
 import { dialogueEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
-import { dialogueTrainer } from './learn.js';
+import { evaluateOnValid } from './score.js';
 import { predictionsFile } from './predictions.js';
 import type { DialogueRow } from './row.js';
 import { dialogueMeasure } from './score.js';
@@ -24,7 +24,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   openAgent: openScoredAgent,
   refuse: refuseIdle,
   flagsOf: { kept: dialogueFlagsOf },
-  learning: dialogueTrainer,
+  learning: dialogueMethods.trainer(() => ({ evaluate: evaluateOnValid })),
   environment: dialogueEnvironment,
   datasets: {
     imported: dialoguesImported,

@@ -1,6 +1,6 @@
 /** Provenance of a run over dialogues or of an evaluation, and scores on targets that train lacks. */
-import { linkedTurnsOf } from '../../agents/walker/linked-turns.js';
-import { walkerRunSettings } from '../../agents/walker/walker-parts.js';
+import { linkedTurnsOf } from '../../agents/dialogue-walker/linked-turns.js';
+import { walkerRunSettings } from '../../agents/dialogue-walker/walker-parts.js';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';

@@ -1,8 +1,10 @@
 /** Figures of dialogues: paths and targets at k, strict and on request as LLM-ARK's reference counts. */
 import type { Answer } from '../../agents/agent.js';
+import type { DialogueTraining } from '../../agents/dialogue-walker/train.js';
+import { batchAsker } from '../../evaluation/ask.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
-import { countsOf } from '../../evaluation/evaluate.js';
+import { countsOf, curveOf } from '../../evaluation/evaluate.js';
 import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph, Path } from '../../src/kg/graph.js';
@@ -10,7 +12,15 @@ import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import { type Figure, numberText } from '../../src/run/figures.js';
 import { calibrationSections } from './calibration.js';
-import { dialogueArrow, dialogueRow, type DialogueRow, missReasons, type RowContext, rowOf } from './row.js';
+import {
+  dialogueArrow,
+  dialogueRow,
+  type DialogueRow,
+  missReasons,
+  type RowContext,
+  rowOf,
+  seenEntities,
+} from './row.js';
 
 /**
  * Each counted rank by the name that it has in keys such as `entity-path@5`, with its title. Paths are ranked as they are written; targets are the
@@ -202,3 +212,15 @@ function exampleOf(
 export function walkText(path: readonly (readonly [string, string, string])[], start: string): string {
   return path.reduce((text, [, relation, tail]) => `${text} —${relation}→ ${tail}`, start);
 }
+
+/** Scores a walker in training on samples of valid by beam search: the figures of learning curves, under `eval/`. */
+export const evaluateOnValid: DialogueTraining['evaluate'] = (agent, run, samples) => {
+  const { settings, graph, walks, train, progress, signal } = run;
+  const { beamWidth, ks, batchSize } = settings.evaluation;
+  const { horizon } = settings.env;
+  const line = progress('evaluate on valid', samples.length, 'samples');
+  const asker = batchAsker(agent, { batchSize, canAsk: ({ start }) => graph.degree(start) > 0 });
+  const seenTargets = seenEntities(train);
+  const scorer = dialogueScorer({ graph, walks, ks, beamWidth, samples, seenTargets, withArk: false, horizon });
+  return curveOf(asker, samples, scorer, dialogueCurve, { line, signal });
+};

@@ -2,9 +2,9 @@
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { shownMetrics } from '../../src/embedding/rank-links.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
-import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
-import { dialogueTriples } from '../../trainers/transe/triples.js';
+import type { TrainSettings } from '../../agents/train-settings.js';
+import { pretrainEmbeddings } from '../../agents/embeddings/transe/pretrain.js';
+import { dialogueTriples } from '../../agents/embeddings/transe/triples.js';
 import { type PretrainFlags, type Shown, ShownPage, type TaskVectors, type Work } from '../task.js';
 
 /** TransE over a graph of dialogues. */

@@ -1,35 +1,34 @@
 /** Players of episodes: agents by name, and policies of runs. */
 import {
   type Chooser,
-  playEpisodes,
+  episodeSeeds,
   type PlayedEpisode,
-  meanChooser,
-  policyChooser,
-  type PolicyMember,
+  playEpisodes,
   randomChooser,
 } from '../../agents/policy/play.js';
-import { restoredPolicy } from '../../agents/policy/policy.js';
+import type { LoadedPolicy, PolicyOptions } from '../../agents/policy/agent.js';
+import { policyMethod } from '../../agents/policy/train.js';
+import { MethodRegistry } from '../../agents/method.js';
 import type { PolicyShape } from '../../agents/policy/spaces.js';
 import { AgentRegistry } from '../../agents/registry.js';
-import { readRunCheckpoint } from '../../checkpoints/chain.js';
-import { checkFits } from '../../checkpoints/checkpoint.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { AgentRunner } from '../../evaluation/score.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { executorOf, openExecutor } from '../../src/nn/open-executor.js';
+import { executorOf } from '../../src/nn/open-executor.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { settingsOfRun } from '../../trainers/train-settings.js';
 import { type DataFlags, splitOf, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named-runs.js';
 import { type Data, membersOf, type OpenedAgent, type OpenOptions, type Resolved } from '../task.js';
-import { episodeSeeds, policyOf, policySize } from './learn.js';
 import { type EpisodeRow, episodeScorer, type EpisodeSample } from './score.js';
-import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
+import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from '../../agents/policy/source.js';
 
 /** Untrained agents of episodes: they choose actions by what is seen. */
 export const episodeAgents = new AgentRegistry<{ shape: PolicyShape }, Chooser>({
   random: { create: ({ shape }) => randomChooser(shape) },
 });
+
+/** Methods that are trained on episodes: a line each. */
+export const policyMethods = new MethodRegistry<OwnParts, PolicyOptions, LoadedPolicy>({ policy: policyMethod });
 
 /** Episodes to be played, and where. */
 export interface EpisodeData extends Data<EpisodeSample> {
@@ -101,24 +100,8 @@ export async function openEpisodeAgent(
     const { made, options } = await episodeAgents.open(agent!, {}, () => ({ shape }), which.switches);
     return { asker: playing(agent!, source, made), scorer: episodeScorer, about: { options } };
   }
-  const members: PolicyMember[] = [];
-  const close = () => members.splice(0).forEach(({ actor }) => actor.dispose());
-  try {
-    for (const { run, checkpoint } of membersOf(trained)) {
-      const weights = readRunCheckpoint(run.folder, checkpoint, { finite: true });
-      checkFits(weights.header, hashes, weights.entry.file);
-      const settings = settingsOfRun(run);
-      const wanted = flags.backend === undefined ? settings.backend : executorOf(flags.backend);
-      const policy = policyOf(settings);
-      const { executor } = await openExecutor(wanted, policySize(policy));
-      members.push(restoredPolicy(shape, policy, weights, { make: own.policy, executor }));
-    }
-  } catch (error) {
-    close();
-    throw error;
-  }
-  const [{ actor, normalizer }] = members as [PolicyMember];
-  const choose = trained.others ? meanChooser(members) : policyChooser(actor, { normalizer });
+  const backend = flags.backend === undefined ? undefined : executorOf(flags.backend);
+  const { choose, close } = await policyMethods.load(membersOf(trained), { shape, hashes, make: own.policy, backend });
   return { asker: playing('policy', source, choose), scorer: episodeScorer, close };
 }
 

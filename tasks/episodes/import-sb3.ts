@@ -12,9 +12,11 @@ import { sha256File } from '../../src/run/files.js';
 import { resolvePreset } from '../../src/run/locations.js';
 import { createRun } from '../../src/run/run-folder.js';
 import { checkpointConfig } from '../../trainers/session.js';
-import { plainSettings, trainSettings } from '../../trainers/train-settings.js';
-import { episodeSeeds, policyOf } from './learn.js';
-import { registeredSource, shapeOf, sourceHash } from './source.js';
+import { trainSettings } from '../../agents/train-settings.js';
+import { plainSettings } from '../../trainers/run-settings.js';
+import { episodeSeeds } from '../../agents/policy/play.js';
+import { policyOf } from '../../agents/policy/agent.js';
+import { registeredSource, shapeOf, sourceHash } from '../../agents/policy/source.js';
 
 /** Files and environment of an import. */
 interface ImportSb3Options {

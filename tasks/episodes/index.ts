@@ -1,10 +1,16 @@
 /** Episodes: policies over vectors in any environment, evaluated by return. */
 import type { PlayedEpisode } from '../../agents/policy/play.js';
 import type { Task } from '../task.js';
-import { type EpisodeData, episodeAgents, episodeData, episodeFlagsOf, openEpisodeAgent } from './agents.js';
-import { episodesTrainer } from './learn.js';
+import {
+  type EpisodeData,
+  episodeAgents,
+  episodeData,
+  episodeFlagsOf,
+  openEpisodeAgent,
+  policyMethods,
+} from './agents.js';
 import { episodeMeasure, type EpisodeRow, type EpisodeSample } from './score.js';
-import type { OwnParts } from './source.js';
+import type { OwnParts } from '../../agents/policy/source.js';
 
 /** The task of episodes. @param own what a program brings instead of what settings name */
 export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpisode, EpisodeRow, EpisodeData> {
@@ -15,7 +21,10 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
     data: (flags, runs) => episodeData(own, flags, runs),
     openAgent: (which, data, options) => openEpisodeAgent(own, which, data, options),
     flagsOf: { kept: episodeFlagsOf },
-    learning: episodesTrainer(own),
+    learning: {
+      ...policyMethods.trainer(() => own),
+      ...(own.source && { ownEnvId: own.source.id }),
+    },
     environment: ({ env }) => Promise.resolve({ options: env.options ?? {} }),
   };
 }

@@ -18,13 +18,15 @@ import { describeValue } from '../../src/run/printable.js';
 import { anyFunction, checkGiven } from '../../src/run/read-json.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
-import { settingsOfRun, trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
+import { settingsOfRun, trainSettings, type TrainSettings } from '../../agents/train-settings.js';
 import type { TrainOptions } from '../../trainers/train.js';
 import { ownerOf } from '../index.js';
 import { trainTask } from '../train.js';
 import { episodesTask } from './index.js';
-import { episodeSeeds, policyMembers, policyOf } from './learn.js';
-import { type EnvSource, ownSource, registeredSource, shapeOf } from './source.js';
+import { policyMembers } from '../../agents/policy/train.js';
+import { episodeSeeds } from '../../agents/policy/play.js';
+import { policyOf } from '../../agents/policy/agent.js';
+import { type EnvSource, ownSource, registeredSource, shapeOf } from '../../agents/policy/source.js';
 
 /** Makes separate copies of an environment; or the id of a registered one. */
 type EnvGiven = (() => VectorObservationEnv) | string;

@@ -1,38 +1,29 @@
 /** Rankers of entities: a run, an embedding, rules, or random walks. */
 import { createHash } from 'node:crypto';
-import {
-  type EnsembleWeights,
-  type LinkAgentResources,
-  linkAgents,
-  type LinkRanker,
-  type RankedQuestion,
-  walkRanker,
-} from '../../agents/link-agents.js';
+import { type EnsembleWeights, type LinkAgentResources, linkAgents, linkMethods } from '../../agents/link-agents.js';
+import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
 import { ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
-import { type LoadedExactWalker, loadExactWalker } from '../../agents/exact-walker/registry.js';
-import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/link-walker.js';
-import type { LinkRequest } from '../../agents/link-walker/request.js';
-import { meanScorer } from '../../agents/mean-scorer.js';
-import { ruleScorer } from '../../agents/link-rules.js';
+import { ruleScorer } from '../../agents/exact-walker/chains/rules.js';
 import { encoderModelOf } from '../../agents/trained-run.js';
 import { requireSameRelations } from '../../datasets/links/inductive-split.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
-import { evaluationSettings } from '../../evaluation/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { sampledTriples } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
 import { madeFrom } from '../../src/run/provenance.js';
+import type { RunInfo } from '../../src/run/records.js';
 import { executorOf } from '../../src/nn/open-executor.js';
-import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
-import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
+import { openLinkScorer } from '../../agents/embeddings/link-scorers.js';
+import { settingsOfRun, trainSettings } from '../../agents/train-settings.js';
 import { type EvaluationFlags, threadsOf, wholeNumber } from '../flags.js';
-import { datasetOf, findRun, foldersOf, weightsOf } from '../named-runs.js';
+import { weightsOf } from '../named-runs.js';
+import { findRun } from '../../src/run/run-folder.js';
 import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { type LinkData, rankerAsker } from './data.js';
-import { queriesOf } from './ranks.js';
+import { queriesOf } from '../../agents/link-ranks.js';
 import type { LinkRow } from './row.js';
 import { ruleBaseline, ruleRanker } from './rules.js';
 import { type LinkSample, linkScorer } from './score.js';
@@ -52,7 +43,7 @@ export interface OpenedRanker extends Pick<
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads */
 export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
-  const walks = resolved.some(({ trained }) => trained && !isExact(trained));
+  const walks = resolved.some(({ trained }) => trained && drawsWalks(trained.run));
   const embeds = resolved.some(({ agent, switches: { of } }) => {
     return [agent, ...namesIn(of)].some((one) => one === 'transe' || one === 'bilinear');
   });
@@ -93,7 +84,7 @@ export async function openRanker(
   own?: LinkOptions,
 ): Promise<OpenedRanker> {
   const { trained } = which;
-  if (trained) return (isExact(trained) ? openExactWalker : openRunWalker)(trained, dataset, options);
+  if (trained) return openTrained(trained, dataset, options);
   const { made, about } = await openByName(linkAgents, which, own ?? (await linkOptions(horizon, options)), (read) =>
     resourcesOf(dataset, read, options),
   );
@@ -110,56 +101,18 @@ export async function openRanker(
   };
 }
 
-/** Scores without sampled walks. */
-const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;
+const drawsWalks = ({ config }: RunInfo) => linkMethods.of(config).options?.includes('beamWidth') ?? false;
 
-async function openExactWalker(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {
-  const learned = await learnedOn(datasetOf(trained.run)!, dataset);
-  const members: LoadedExactWalker[] = [];
-  for (const { run, checkpoint } of membersOf(trained)) {
-    members.push(await loadExactWalker(run.folder, run.id, checkpoint, dataset, learned, flags.encoder));
-  }
-  const [{ ranker, seed, hops }] = members as [(typeof members)[number]];
-  const single = members.length === 1;
-  return {
-    ranker: single ? ranker : meanRanker(members.map((one) => one.ranker)),
-    ...{ agent: 'walker', pooling: 'max' },
-    about: { ...(single && { seed }), horizon: hops },
-    hashes: { checkpoint: await weightsOf(trained) },
-  };
+async function openTrained(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {
+  const beamWidth = wholeNumber(flags.beamWidth, '--beam-width', 1);
+  const backend = flags.backend === undefined ? undefined : executorOf(flags.backend);
+  const opened = await linkMethods.load(membersOf(trained), { dataset, beamWidth, backend, modelPath: flags.encoder });
+  return { ...opened, agent: 'walker', hashes: { checkpoint: await weightsOf(trained) } };
 }
 
 /** @param asked is at hand: often the same */
 const learnedOn = (name: string, asked: LinkDataset): Promise<LinkDataset> | LinkDataset =>
   name === asked.manifest.name ? asked : loadLinkDataset(name);
-
-async function openRunWalker(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {
-  const wanted = wholeNumber(flags.beamWidth, '--beam-width', 1);
-  const backend = flags.backend === undefined ? undefined : executorOf(flags.backend);
-  const { run, others } = trained;
-  const walkers: LoadedLinkWalker[] = [];
-  const close = () => walkers.splice(0).forEach((one) => one.close());
-  try {
-    for (const { folder, checkpoint } of foldersOf(trained)) {
-      walkers.push(await loadLinkWalker(folder, { checkpoint, backend }));
-    }
-  } catch (error) {
-    close();
-    throw error;
-  }
-  const walker = walkers[0]!;
-  const actor = others ? meanScorer<LinkRequest>(walkers.map((one) => ({ scorer: one.actor }))) : walker.actor;
-  const { horizon } = walker.linkWalk;
-  const beamWidth = wanted ?? walker.beamWidth;
-  return {
-    ranker: walkRanker(actor, dataset.graph, { name: others ? 'mean' : run.id, beamWidth, horizon }),
-    agent: 'walker',
-    about: { ...(!others && { seed: walker.seed }), horizon, beamWidth },
-    hashes: { checkpoint: await weightsOf(trained) },
-    pooling: evaluationSettings.parse(run.config.evaluation ?? {}).pooling,
-    close,
-  };
-}
 
 /** Options of untrained agents, by value. */
 async function linkOptions(horizon: number, { flags, runs, work }: OpenOptions) {
@@ -232,7 +185,7 @@ async function openEnsemble(
   const members: OpenedRanker[] = [];
   for (const name of names) {
     const found = findRun(name);
-    if (found && !isExact({ checkpoint: 'best', ...found })) throw refused(`${name}, which draws walks`);
+    if (found && drawsWalks(found.run)) throw refused(`${name}, which draws walks`);
     const which: Resolved | undefined = found
       ? { name, switches: {}, trained: { checkpoint: read.checkpoint, ...found } }
       : ensembled.includes(name)

@@ -1,6 +1,6 @@
 /** Which link queries a command asks: of which data, which triples, in which directions. */
 import { setImmediate } from 'node:timers/promises';
-import type { LinkRanker, RankedQuestion } from '../../agents/link-agents.js';
+import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
@@ -13,7 +13,7 @@ import { type DataFlags, type EvaluationFlags, splitOf, wholeNumber } from '../f
 import { datasetOf, sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { answerDistances } from './distances.js';
-import { type AskedDirection, queriesOf, questionsOf } from './ranks.js';
+import { type AskedDirection, queriesOf, questionsOf } from '../../agents/link-ranks.js';
 import type { LinkSample } from './score.js';
 
 /** Everything that is ranked, loaded. */

@@ -3,12 +3,13 @@ import { splitNames } from '../../datasets/walk-sample.js';
 import type { LinkQueryOptions } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { joinTriples } from '../../src/kg/graph.js';
-import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
+import { openLinkScorer } from '../../agents/embeddings/link-scorers.js';
+import type { TrainSettings } from '../../agents/train-settings.js';
 import { splitOf } from '../flags.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
-import { queriesOf } from './ranks.js';
-import { shapingOf, openLinkTrainingData } from './training-data.js';
+import { queriesOf } from '../../agents/link-ranks.js';
+import { openLinkTraining } from '../../agents/link-training.js';
+import { shapingOf } from '../../agents/path-walker/train.js';
 
 const scorers = ['transe', 'bilinear'] as const;
 
@@ -28,7 +29,7 @@ export async function linkEnvironment(
       hint: 'Entities of links have vectors of pretrained scorers, such as those of --config umls-transe; or none, and ids are shown.',
     });
   }
-  const data = await openLinkTrainingData(settings);
+  const data = await openLinkTraining(settings);
   const { dataset } = data;
   const { graph } = dataset;
   const { horizon, bothDirections, shaping } = settings.linkWalk;

@@ -1,12 +1,13 @@
 /** Link queries: (head, relation, ?), with a reward for ending on the answer. */
-import { linkAgents, type RankedQuestion } from '../../agents/link-agents.js';
+import { linkAgents, linkMethods } from '../../agents/link-agents.js';
+import type { RankedQuestion } from '../../agents/link-ranker.js';
 import type { Task } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
 import { openAskLink } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
 import { linkEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
-import { linkTrainer } from './learn.js';
+import { openLinkTraining } from '../../agents/link-training.js';
 import type { LinkRow } from './row.js';
 import { linkMeasure, type LinkSample } from './score.js';
 import { linksImported, linkStatistics, listedLinks } from './statistics.js';
@@ -23,7 +24,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
     kept: linkFlagsOf,
     best: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),
   },
-  learning: linkTrainer,
+  learning: linkMethods.trainer(openLinkTraining),
   environment: linkEnvironment,
   datasets: {
     imported: linksImported,

@@ -1,11 +1,11 @@
 /** The baseline of rules: mined on train, with the way to take them together that is better on valid. */
-import { type LinkRanker, scorerRanker } from '../../agents/link-agents.js';
-import { mineRules, type MiningOptions, mostRelations } from '../../agents/link-rules.js';
-import { type RuleRanking, ruleRankings, ruleScorer, type RuleScorer } from '../../agents/link-rules.js';
+import { type LinkRanker, scorerRanker } from '../../agents/link-ranker.js';
+import { mineRules, type MiningOptions, mostRelations } from '../../agents/exact-walker/chains/rules.js';
+import { type RuleRanking, ruleRankings, ruleScorer, type RuleScorer } from '../../agents/exact-walker/chains/rules.js';
 import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { mrr } from '../../src/metrics/ranks.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { queriesOf, rankLinks } from './ranks.js';
+import { queriesOf, rankLinks } from '../../agents/link-ranks.js';
 import type { ScoredWorld } from './score.js';
 
 /** Triples of valid on which the ranking is chosen, asked in both directions. */

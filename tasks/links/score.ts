@@ -1,12 +1,12 @@
 /** Figures of link queries: filtered realistic ranks, reach of walks, and their chains of relations. */
-import type { RankedQuestion } from '../../agents/link-agents.js';
+import type { RankedQuestion } from '../../agents/link-ranker.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import { byIds } from '../../src/kg/graph.js';
 import { filteredRank } from '../../src/metrics/ranks.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import type { Figure } from '../../src/run/figures.js';
-import type { RankedWorld } from './ranks.js';
+import type { RankedWorld } from '../../agents/link-ranks.js';
 import { linkArrow, linkRow, type LinkRow, namedSteps, verbalisePath } from './row.js';
 
 /** A triple that is asked about: of heads the relation is the inverse one. */

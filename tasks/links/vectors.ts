@@ -3,8 +3,8 @@ import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { sidedLinkMetrics, type SidedLinkMetrics } from '../../src/embedding/scorers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
-import { type LinkScorerSection, openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
+import { type LinkScorerSection, openLinkScorer } from '../../agents/embeddings/link-scorers.js';
+import type { TrainSettings } from '../../agents/train-settings.js';
 import { type PretrainFlags, type Shown, ShownPage, type TaskVectors, type Work } from '../task.js';
 
 /** Scorers of links, chosen and ranked by valid. */

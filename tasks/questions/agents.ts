@@ -1,24 +1,23 @@
 /** Agents that answer questions, opened: by name with switches, or from the folder of their run. */
 import type { QuestionAgent, QuestionAgentResources, QuestionAnswer } from '../../agents/question-agent.js';
-import { loadQuestionRun, questionAgents } from '../../agents/question-agents.js';
-import { loadRelationRanker, loadRelationWalkers } from '../../agents/relation-walker/relation-walker-agent.js';
+import { questionAgents, questionMethods } from '../../agents/question-agents.js';
+import { loadRelationRanker } from '../../agents/relation-walker/agent.js';
 import { encoderModelOf, missingModel } from '../../agents/trained-run.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { questionRunner } from '../../evaluation/ask.js';
 import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
-import type { RunInfo } from '../../src/run/records.js';
 import { nearestRun } from '../../src/run/run-folder.js';
 import { RemoteGraph } from '../../src/sparql/remote-graph.js';
 import { parseSparqlSource } from '../../src/sparql/source.js';
 import { executorOf } from '../../src/nn/open-executor.js';
 import { type AgentFlags, type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
-import { findRun, foldersOf, weightsOf } from '../named-runs.js';
+import { weightsOf } from '../named-runs.js';
+import { findRun } from '../../src/run/run-folder.js';
 import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
 import type { QuestionData, QuestionGraph } from './data.js';
@@ -58,7 +57,7 @@ export function refuseRemote(resolved: readonly Resolved[], { graph }: DataFlags
   parseSparqlSource(graph);
   const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
   const unable = resolved.find(({ agent, trained }) =>
-    trained ? !membersOf(trained).every(({ run }) => walksRelations(run)) : !able.includes(agent!),
+    trained ? !questionMethods.of(trained.run.config).walksRemote : !able.includes(agent!),
   );
   if (!unable) return;
   const wanted = 'expected an agent that reads a graph behind an endpoint';
@@ -165,30 +164,11 @@ async function openTrained(
   { backend, beamWidth: width }: AgentFlags,
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
-  const { run, checkpoint, others } = trained;
   const options = { modelPath, graph, beamWidth, backend: backend === undefined ? undefined : executorOf(backend) };
-  if (others) refuseOthers(trained);
-  const opened = others
-    ? await loadRelationWalkers(foldersOf(trained), options)
-    : await loadQuestionRun(run.folder, { ...options, checkpoint });
-  const encoder = 'encoderIds' in opened ? opened.encoderIds.join('+') : opened.encoder.id;
+  const opened = await questionMethods.load(membersOf(trained), options);
+  const encoder = (opened.encoderIds ?? [opened.encoder.id]).join('+');
   const { agent, close } = opened;
   return { agent, hashes: { checkpoint: await weightsOf(trained), encoder }, encoder: modelPath, close };
-}
-
-function walksRelations({ config }: RunInfo): boolean {
-  const { env, reader } = config as { env?: { id?: string }; reader?: unknown };
-  return (env?.id ?? relationWalkId) === relationWalkId && reader === undefined;
-}
-
-/** @throws WorkbenchError `usage` for runs as one of which some do not walk relations */
-function refuseOthers(trained: NonNullable<Resolved['trained']>): void {
-  for (const { run } of membersOf(trained)) {
-    if (walksRelations(run)) continue;
-    throw new WorkbenchError('usage', `expected runs that walk relations, got ${run.id} among those that are one`, {
-      hint: 'Of questions walkers over relations are averaged. Name other runs one by one.',
-    });
-  }
 }
 
 /** Agents that answer from a model's memory, which nothing simulates. */

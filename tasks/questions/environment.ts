@@ -1,14 +1,14 @@
 /** Walks over questions as environments, for programs that step them themselves. */
 import { questionText } from '../../agents/relation-walker/question-vectors.js';
-import { relationTexts } from '../../agents/walker/vectors.js';
+import { relationTexts } from '../../agents/dialogue-walker/vectors.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { type RelationWalkObservation, type RelationWalkOptions } from '../../envs/relation-walk/relation-walk-env.js';
 import type { Graph } from '../../src/kg/graph.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
+import type { TrainSettings } from '../../agents/train-settings.js';
 import { encodedRows, type ObservationVectors } from '../observation-vectors.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
-import { answeredQuestions } from './training-data.js';
+import { answeredQuestions } from '../../datasets/questions/training-questions.js';
 
 /** @throws WorkbenchError `usage` for a subset or split that there is not, `data` for one without a question with answers */
 export async function questionEnvironment(

@@ -1,6 +1,6 @@
 /** Questions: answer from a graph, by relation chains or edges, with answers alone to learn from. */
 import type { QuestionAnswer } from '../../agents/question-agent.js';
-import { questionAgents } from '../../agents/question-agents.js';
+import { questionAgents, questionMethods } from '../../agents/question-agents.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
@@ -11,7 +11,8 @@ import { openAskQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
 import { questionEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
-import { questionTrainer } from './learn.js';
+import { openTeacher } from './teacher.js';
+import { loadTrainingQuestions } from '../../datasets/questions/training-questions.js';
 import type { QuestionRow } from './row.js';
 import { questionMeasure, unionShown } from './score.js';
 import { traceOf } from './show.js';
@@ -26,7 +27,10 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   refuse: refuseIdle,
   simulated: { suits: suitsModel, open: openSimulated },
   flagsOf: { kept: questionFlagsOf },
-  learning: questionTrainer,
+  learning: questionMethods.trainer(async (settings) => {
+    const questions = await loadTrainingQuestions(settings);
+    return { ...questions, teacher: await openTeacher(settings, questions) };
+  }),
   environment: questionEnvironment,
   datasets: {
     imported: questionsImported,

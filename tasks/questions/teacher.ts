@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { RelationRequest } from '../../agents/relation-walker/network.js';
-import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
+import type { QuestionTask } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { evaluationFiles, foundEvaluation, readEvaluation, readEvaluationNotes } from '../../evaluation/keep.js';
 import { type FrontierTrie, frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
@@ -22,10 +22,11 @@ import { keepNotes } from '../../src/run/provenance.js';
 import { openObject, readJsonFile } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
 import type { Run } from '../../src/run/run-folder.js';
-import type { TeacherSettings } from '../../trainers/clone-settings.js';
-import { legalBefore, type ShownStep } from '../../trainers/demonstrations.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
-import type { TrainingQuestions } from './training-data.js';
+import { legalBefore, type ShownStep } from '../../trainers/clone.js';
+import { teacherHint, type TeacherSettings, teacherWanted } from '../../agents/relation-walker/settings.js';
+import type { Teacher } from '../../agents/question-training.js';
+import type { TrainSettings } from '../../agents/train-settings.js';
+import type { TrainingQuestions } from '../../datasets/questions/training-questions.js';
 
 /** Fields of a row that are read. */
 const said = openObject({
@@ -57,26 +58,6 @@ const taughtRecord = openObject({
 });
 /** `teacher.json` of a run: from which evaluation its walks come, and what they cost. */
 export type TaughtRecord = z.output<typeof taughtRecord>;
-
-/** A walk that was accepted, step by step. */
-interface TaughtWalk {
-  sample: QuestionSample;
-  steps: readonly ShownStep<RelationRequest>[];
-}
-
-/** Source of a cloned walker. */
-export interface Teacher {
-  walks: readonly TaughtWalk[];
-  record: TaughtRecord;
-  /** Folder of the evaluation. */
-  folder: string;
-}
-
-/** The missing setting, if no teacher is given. */
-export const teacherWanted = 'teacher.evaluation, the kept evaluation whose walks are cloned';
-/** Hint with the way to make one. */
-export const teacherHint =
-  '`kgwalk evaluate --agent self-veqa --set memory=off --choices likelihood --split train` makes one and says where.';
 
 /**
  * Reads the evaluation that the settings name; undefined where they clone nothing.
@@ -110,14 +91,11 @@ export async function openTeacher(
     return [key, record.cost[key]?.total ?? 0] as const;
   });
   const { agent, model, simulated, switches, split } = record;
-  return {
-    walks,
-    folder,
-    record: {
-      ...{ schemaVersion: 1, sha256: await sha256File(evaluationFiles(folder).answers), agent, model, simulated },
-      ...{ switches, split, rule, asked: rows.length, accepted: walks.length, left, spent: Object.fromEntries(spent) },
-    },
+  const taught: TaughtRecord = {
+    ...{ schemaVersion: 1, sha256: await sha256File(evaluationFiles(folder).answers), agent, model, simulated },
+    ...{ switches, split, rule, asked: rows.length, accepted: walks.length, left, spent: Object.fromEntries(spent) },
   };
+  return { walks, note: noteOf(taught), keep: ({ files }) => keepTeacher(files, taught, folder) };
 }
 
 type Evaluated = ReturnType<typeof readEvaluation>['record'];
@@ -162,7 +140,7 @@ function acceptedWalks(
   rules: RelationWalkRules,
   { graph, train }: TrainingQuestions,
   folder: string,
-): { walks: TaughtWalk[]; left: Record<string, number> } {
+): { walks: Teacher['walks'][number][]; left: Record<string, number> } {
   const frontiers = frontierTrie(graph);
   const sampleOf = new Map(train.map((sample) => [sample.task.id, sample]));
   const strangers = rows.filter(({ id, form }) => form === 'entities' && !sampleOf.has(id));
@@ -173,7 +151,7 @@ function acceptedWalks(
       { hint: 'Evaluate the teacher with the --hold-out and the subsets that the run trains on, or train on theirs.' },
     );
   }
-  const walks: TaughtWalk[] = [];
+  const walks: Teacher['walks'][number][] = [];
   const left: Record<string, number> = {};
   for (const row of rows) {
     const sample = sampleOf.get(row.id);
@@ -222,14 +200,8 @@ function stepsOf(
   return steps;
 }
 
-/**
- * Writes what a run is cloned from into its folder, and takes over what the teacher was made from.
- * @throws WorkbenchError `data` for a run that was begun with other walks
- */
-export function keepTeacher(
-  { files }: Pick<Run, 'files'>,
-  { record, folder }: Pick<Teacher, 'record' | 'folder'>,
-): void {
+/** Writes what a run is cloned from into its folder, and takes over what the teacher was made from. */
+function keepTeacher(files: Run['files'], record: TaughtRecord, folder: string): void {
   if (existsSync(files.teacher)) {
     const { sha256 } = readJsonFile(files.teacher, taughtRecord, 'what a run was cloned from');
     if (sha256 !== record.sha256) {
@@ -246,7 +218,7 @@ export function keepTeacher(
 }
 
 /** `212 of 300 walks of self-veqa (MODEL) are cloned; they cost 600 calls and 40000 tokens`. */
-export function teacherNote({ agent, model, asked, accepted, rule, spent }: TaughtRecord): string {
+function noteOf({ agent, model, asked, accepted, rule, spent }: TaughtRecord): string {
   const tokens = (spent.promptTokens ?? 0) + (spent.completionTokens ?? 0);
   const by = model === undefined ? agent : `${agent} (${model})`;
   return `${accepted} of ${asked} walks of ${by} are cloned (${rule}); they cost ${spent.calls} calls and ${tokens} tokens`;

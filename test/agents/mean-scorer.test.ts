@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { actionLogProbs, type ScoredActions, type StateScorer } from '../../agents/actor.js';
+import { actionLogProbs, type ScoredActions, type StateScorer } from '../../trainers/actor.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
-import { beamSearch, walkLogProbs } from '../../agents/walker/walker-agent.js';
-import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { walkScorer } from '../../agents/walker/policy.js';
+import { beamSearch, walkLogProbs } from '../../agents/dialogue-walker/agent.js';
+import type { StateRequest } from '../../agents/dialogue-walker/features/featurizer.js';
+import { walkScorer } from '../../agents/dialogue-walker/policy.js';
 import { walkCollector } from '../../agents/top-paths.js';
 import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';
 import { expectClose } from '../fixtures/gradient-check.js';

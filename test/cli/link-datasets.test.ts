@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { runSettings } from '../../presets/index.js';
 import { loadConfig } from '../../src/run/config.js';
-import { openLinkTrainingData } from '../../tasks/links/training-data.js';
+import { openLinkTraining } from '../../agents/link-training.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
@@ -77,7 +77,7 @@ describe('kgwalk datasets, on links', () => {
 describe('notes on training data', () => {
   const notesOf = async (...overrides: string[]) => {
     const settings = loadConfig(runSettings, { overrides: ['data.dataset=tiny', ...overrides] });
-    return (await openLinkTrainingData(settings)).notes;
+    return (await openLinkTraining(settings)).notes;
   };
 
   test('count queries and say what is hidden', async () => {

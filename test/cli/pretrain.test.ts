@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { importLinks } from '../../datasets/links/import-links.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
-import { readTable } from '../../trainers/transe/pretrain.js';
+import { readTable } from '../../agents/embeddings/transe/pretrain.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { printed } from '../fixtures/command-line.js';

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { importLinks } from '../../datasets/links/import-links.js';
 import { linkQueryId } from '../../envs/link-query/world.js';
 import { envIds, makeEnv } from '../../envs/registry.js';
-import { openLinkTrainingData } from '../../tasks/links/training-data.js';
-import { trainSettings } from '../../trainers/train-settings.js';
+import { openLinkTraining } from '../../agents/link-training.js';
+import { trainSettings } from '../../agents/train-settings.js';
 import { examplesOf } from '../docs/examples.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -38,7 +38,7 @@ afterAll(() => rmSync(home, { recursive: true }));
 
 /** Hash of a thousand walks, in the same text form as the test in Python. */
 async function episodesOfNode(): Promise<string> {
-  const { dataset, queries } = await openLinkTrainingData(trainSettings.parse({ data: { dataset: 'tiny' } }));
+  const { dataset, queries } = await openLinkTraining(trainSettings.parse({ data: { dataset: 'tiny' } }));
   const walk = makeEnv(linkQueryId, { graph: dataset.graph, queries, known: dataset.trainKnown, horizon: 3 });
   const hash = createHash('sha256');
   for (let seed = 0; seed < 1000; seed++) {

@@ -40,7 +40,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   [
     'docs/link-queries.md',
     'npx kgwalk embeddings import',
-    'reads what another program has trained; test/trainers/embeddings/import-table.test.ts makes such files',
+    'reads what another program has trained; test/agents/embeddings/import-table.test.ts makes such files',
   ],
   ...[
     'npx kgwalk datasets import triples --name fb --from DIR --unseen 0.33',

@@ -1,7 +1,7 @@
 /** A whole run on WebGPU: on a card or, as in CI, on a driver in software. */
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { loadWalkerRun } from '../../agents/dialogue-walker/load-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';

@@ -10,8 +10,8 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { readGraphFile, writeGraphFile } from '../../src/kg/graph-file.js';
 import { Rng } from '../../src/run/seeds.js';
-import { readTable, writeTable } from '../../trainers/transe/pretrain.js';
-import { transeSettings } from '../../trainers/transe/settings.js';
+import { readTable, writeTable } from '../../agents/embeddings/transe/pretrain.js';
+import { transeSettings } from '../../agents/embeddings/transe/settings.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 

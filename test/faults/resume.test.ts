@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { walkerSettings } from '../../agents/walker/settings.js';
+import { walkerSettings } from '../../agents/dialogue-walker/settings.js';
 import { loadPreset, type RunSettings } from '../../presets/index.js';
 import { train } from '../../tasks/train.js';
 import { finishedRun } from '../fixtures/finished-run.js';

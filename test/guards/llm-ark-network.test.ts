@@ -1,9 +1,9 @@
 /** LLM-ARK's bugs in its network's numbers and weights, by their ids in the catalogue, for the network as the paper has it. */
 import { describe, expect, test } from '@jest/globals';
-import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { actionLogProbs } from '../../agents/actor.js';
-import type { WalkerSettings } from '../../agents/walker/settings.js';
-import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import type { StateRequest } from '../../agents/dialogue-walker/features/featurizer.js';
+import { actionLogProbs } from '../../trainers/actor.js';
+import type { WalkerSettings } from '../../agents/dialogue-walker/settings.js';
+import { walkerActor, walkerValues } from '../../agents/dialogue-walker/policy.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../src/run/seeds.js';

@@ -1,10 +1,10 @@
 /** LLM-ARK's bugs where a network knows edges by their place alone, by their ids in the catalogue. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createWalkerHead } from '../../agents/walker/heads/registry.js';
-import { noTables } from '../../agents/walker/vectors.js';
-import { actionLogProbs } from '../../agents/actor.js';
-import { walkerActor } from '../../agents/walker/policy.js';
+import { createWalkerHead } from '../../agents/dialogue-walker/heads/registry.js';
+import { noTables } from '../../agents/dialogue-walker/vectors.js';
+import { actionLogProbs } from '../../trainers/actor.js';
+import { walkerActor } from '../../agents/dialogue-walker/policy.js';
 import { openExecutor } from '../../src/nn/open-executor.js';
 import { numActions } from '../../envs/dialogue-walk/rules.js';
 import { reachableStates, tinySettings, toyFeaturizer, randomize } from '../fixtures/toy-walker.js';

@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import { loadPreset } from '../../presets/index.js';
 import { diffConfig } from '../../src/run/config-values.js';
-import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
+import { dialogues } from '../../tasks/dialogues/index.js';
 
 const ablations = {
   ui: ['stateText.template'],
@@ -22,6 +22,6 @@ test.each(Object.entries(ablations))(
     const [full, ablated] = ['llm-ark-2024', `llm-ark-2024-${name}`].map((preset) => loadPreset(preset));
     expect(diffConfig(full, ablated)).toEqual([...keys, 'name'].sort());
     for (const settings of [full!, ablated!])
-      expect(() => checkTrainSettings(dialogueTrainer, settings, false)).not.toThrow();
+      expect(() => checkTrainSettings(dialogues.learning, settings, false)).not.toThrow();
   },
 );

@@ -1,11 +1,11 @@
 /** LLM-ARK's bugs in what a beam's states are shown, by their ids in the catalogue, where the text of every state is read. */
 import { describe, expect, test } from '@jest/globals';
 import { walkCollector } from '../../agents/top-paths.js';
-import { beamSearch } from '../../agents/walker/walker-agent.js';
-import { Featurizer, type StateRequest } from '../../agents/walker/features/featurizer.js';
-import type { StateBatch } from '../../agents/walker/heads/head.js';
-import { type Policy, StateReader } from '../../agents/walker/policy.js';
-import { encodeGraph } from '../../agents/walker/vectors.js';
+import { beamSearch } from '../../agents/dialogue-walker/agent.js';
+import { Featurizer, type StateRequest } from '../../agents/dialogue-walker/features/featurizer.js';
+import type { StateBatch } from '../../agents/dialogue-walker/heads/head.js';
+import { type Policy, StateReader } from '../../agents/dialogue-walker/policy.js';
+import { encodeGraph } from '../../agents/dialogue-walker/vectors.js';
 import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';
 import { taskTextFields, walkTextFields, renderStateText } from '../../envs/dialogue-walk/state-text.js';
 import { stateTextSettings } from '../../envs/settings.js';

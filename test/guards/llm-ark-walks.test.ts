@@ -1,12 +1,12 @@
 /** LLM-ARK's bugs in walking and in PPO, by their ids in the catalogue: what each would break here. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { actionLogProbs, type Actor, type ValueNetwork } from '../../agents/actor.js';
+import { actionLogProbs, type Actor, type ValueNetwork } from '../../trainers/actor.js';
 import { walkCollector } from '../../agents/top-paths.js';
-import { beamSearch } from '../../agents/walker/walker-agent.js';
-import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { type Policy, walkerActor, walkerValues } from '../../agents/walker/policy.js';
-import type { StateBatch } from '../../agents/walker/heads/head.js';
+import { beamSearch } from '../../agents/dialogue-walker/agent.js';
+import type { StateRequest } from '../../agents/dialogue-walker/features/featurizer.js';
+import { type Policy, walkerActor, walkerValues } from '../../agents/dialogue-walker/policy.js';
+import type { StateBatch } from '../../agents/dialogue-walker/heads/head.js';
 import { makeEnv, makeVectorEnv } from '../../envs/registry.js';
 import { actionOf, defaultWalkRules, initialState, numActions } from '../../envs/dialogue-walk/rules.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';

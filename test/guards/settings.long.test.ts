@@ -1,6 +1,6 @@
 /** B-ARK-12, the second half: a setting that is read by nothing. Each is changed by itself, and must change what is learned. */
 import { describe, expect, test } from '@jest/globals';
-import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import { walkerActor, walkerValues } from '../../agents/dialogue-walker/policy.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { cloneSettings, type CloneSettings } from '../../trainers/clone-settings.js';
@@ -8,9 +8,9 @@ import { adamOf } from '../../trainers/ppo-phase.js';
 import { ppo } from '../fixtures/run-trainers.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../trainers/ppo-settings.js';
-import { transeSettings, type TransESettings } from '../../trainers/transe/settings.js';
+import { transeSettings, type TransESettings } from '../../agents/embeddings/transe/settings.js';
 import type { Parameters } from '../../src/nn/parameters.js';
-import { trainTransE } from '../../trainers/transe/train-transe.js';
+import { trainTransE } from '../../agents/embeddings/transe/train-transe.js';
 import { cloneGolds } from '../fixtures/clone-golds.js';
 import { toyWalker } from '../fixtures/toy-policy.js';
 import { toyTwoHop } from '../fixtures/toy-walks.js';

@@ -7,7 +7,7 @@ import { graphCut } from '../../evaluation/leaks/graph-cut.js';
 import { isOpening } from '../../evaluation/leaks/known-samples.js';
 import { leakReport } from '../../evaluation/leaks/leak-report.js';
 import { seenUnseen, type ScoredTarget } from '../../evaluation/leaks/seen-unseen.js';
-import { evaluationSettings } from '../../evaluation/settings.js';
+import { evaluationSettings } from '../../trainers/evaluation-settings.js';
 import type { Agent } from '../../agents/agent.js';
 import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance.js';
 import { seenEntities } from '../../tasks/dialogues/row.js';

@@ -13,7 +13,7 @@ await allTasks();
 async function choicesOf(settings: RunSettings, textDim: number): Promise<string[]> {
   expect(settings.backend).toBe('auto');
   const { learning } = await taskOfSettings(settings);
-  const { names } = autoOrder(learning.networkSize(settings, textDim));
+  const { names } = autoOrder(learning.methodOf(settings).networkSize(settings, textDim));
   const plain: ExecutorName[] = ['simd', 'wasm'];
   const first = (installed: readonly ExecutorName[]) => `\`${names.find((name) => installed.includes(name))!}\``;
   return [first(plain), first(['tensorflow', ...plain]), settings.transe.enabled ? 'SIMD' : '–'];

@@ -2,7 +2,7 @@
 import { existsSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { loadWalkerRun } from '../../agents/dialogue-walker/load-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';

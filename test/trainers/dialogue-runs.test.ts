@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { edgeFeatureNames } from '../../agents/walker/features/edge-features.js';
-import { pairFeatureNames } from '../../agents/walker/features/pair-features.js';
-import { loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { edgeFeatureNames } from '../../agents/dialogue-walker/features/edge-features.js';
+import { pairFeatureNames } from '../../agents/dialogue-walker/features/pair-features.js';
+import { loadWalkerRun } from '../../agents/dialogue-walker/load-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
@@ -19,12 +19,12 @@ import {
 } from '../../envs/index.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { runFiles } from '../../src/run/run-files.js';
-import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
 import { train } from '../../tasks/train.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
+import { dialogues } from '../../tasks/dialogues/index.js';
 
 const home = useReleaseHome();
 
@@ -153,7 +153,8 @@ describe('by REINFORCE with a moving average and dropped actions', () => {
     [['ppo.targetKl=0.1'], 'expected ppo.targetKl=null with ppo.algorithm=reinforce'],
     [['ppo.gradient=exact'], 'no moving average and ppo.actionDropout=0 with ppo.gradient=exact'],
   ])('are refused with %j', (more, message) => {
-    const check = (...all: string[]) => checkTrainSettings(dialogueTrainer, tinySettings(...reinforce, ...all), false);
+    const check = (...all: string[]) =>
+      checkTrainSettings(dialogues.learning, tinySettings(...reinforce, ...all), false);
     expect(() => check()).not.toThrow();
     expect(() => check(...more)).toThrow(message);
   });

@@ -10,7 +10,7 @@ import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { trainPolicy } from '../../tasks/trainers.js';
 import { isTrainedIn } from '../../trainers/resume.js';
-import { trainSettings } from '../../trainers/train-settings.js';
+import { trainSettings } from '../../agents/train-settings.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 

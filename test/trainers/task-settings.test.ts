@@ -1,12 +1,12 @@
 /** Settings by task: those that it would leave unread are refused, and the size of its networks. */
 import { expect, test } from '@jest/globals';
-import { walkerSettings } from '../../agents/walker/settings.js';
+import { walkerSettings } from '../../agents/dialogue-walker/settings.js';
 import { loadPreset } from '../../presets/index.js';
-import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
-import { linkTrainer } from '../../tasks/links/learn.js';
-import { questionTrainer } from '../../tasks/questions/learn.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
-import { trainSettings } from '../../trainers/train-settings.js';
+import { trainSettings } from '../../agents/train-settings.js';
+import { dialogues } from '../../tasks/dialogues/index.js';
+import { links } from '../../tasks/links/index.js';
+import { questions } from '../../tasks/questions/index.js';
 
 const ofDialogues = [
   'data.fold=1/2',
@@ -18,8 +18,8 @@ const ofDialogues = [
 ];
 
 test.each([
-  ['metaqa', questionTrainer],
-  ['umls-walk', linkTrainer],
+  ['metaqa', questions.learning],
+  ['umls-walk', links.learning],
 ] as const)('what is of dialogues alone, by the preset %s', (preset, learning) => {
   const check = (...overrides: string[]) => checkTrainSettings(learning, loadPreset(preset, overrides), false);
   expect(() => check()).not.toThrow();
@@ -35,7 +35,7 @@ test.each(walkerSettings.shape.head.unwrap().options)(
   (head) => {
     const check = () =>
       checkTrainSettings(
-        dialogueTrainer,
+        dialogues.learning,
         loadPreset('opendialkg', [`walker.head=${head}`, 'stateText.encode=per-step']),
         false,
       );
@@ -47,7 +47,8 @@ test.each(walkerSettings.shape.head.unwrap().options)(
   },
 );
 
-const sizeOf = (sections: object) => dialogueTrainer.networkSize(trainSettings.parse(sections), 576);
+const sizeOf = (sections: object) =>
+  dialogues.learning.methodOf(trainSettings.parse(sections)).networkSize(trainSettings.parse(sections), 576);
 
 test('the size of networks goes by the texts that a state brings: two of a dialogue, or its own', () => {
   const dialogue = sizeOf({ walker: { width: 256 } });
@@ -69,6 +70,6 @@ test('questions bring one text, queries of links the vectors of a step', () => {
     relationWalker: { questionWidth: 32 },
     linkWalker: { vectorDim: 8, pathDim: 6, width: 16 },
   });
-  expect(questionTrainer.networkSize(settings, 576)).toMatchObject({ inputs: 576, units: 32 });
-  expect(linkTrainer.networkSize(settings, 576)).toMatchObject({ inputs: 2 * 8 + 6, units: 16 });
+  expect(questions.learning.methodOf(settings).networkSize(settings, 576)).toMatchObject({ inputs: 576, units: 32 });
+  expect(links.learning.methodOf(settings).networkSize(settings, 576)).toMatchObject({ inputs: 2 * 8 + 6, units: 16 });
 });

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
-import { StateReader } from '../../agents/walker/policy.js';
+import { StateReader } from '../../agents/dialogue-walker/policy.js';
 import { readEvaluation } from '../../evaluation/keep.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { readMetrics } from '../../src/run/metric-log.js';

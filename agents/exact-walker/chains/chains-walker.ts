@@ -9,8 +9,8 @@ import { WorkbenchError } from '../../../src/run/errors.js';
 import { eventLoopYielder } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import type { StoredTensors } from '../../../src/nn/parameters.js';
-import { type LinkRanker, type Reason, scorerRanker } from '../../link-agents.js';
-import type { HeadAndRelation } from '../../link-walker/beam.js';
+import { type LinkRanker, type Reason, scorerRanker } from '../../link-ranker.js';
+import type { HeadAndRelation } from '../../path-walker/beam.js';
 import type {
   ExactTrainerOptions,
   ExactFacts,

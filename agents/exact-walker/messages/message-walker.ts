@@ -8,7 +8,7 @@ import { inSharedMemory } from '../../../src/run/shared-memory.js';
 import { eventLoopYielder } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import { AdamW } from '../../../src/nn/adamw.js';
-import { scorerRanker } from '../../link-agents.js';
+import { scorerRanker } from '../../link-ranker.js';
 import type { ExactTrainerOptions, ExactFacts, ExactTrainer, ExactWalker, ExactWalkerKind } from '../exact-walker.js';
 import type { MessageSettings } from '../settings.js';
 import { type BatchPart, type MessageWork, mostParts, partGradients } from './learn-batch.js';

@@ -9,7 +9,7 @@ import { WorkbenchError } from '../../../src/run/errors.js';
 import { SimdParameters } from '../../../src/nn/simd/tape.js';
 import type { StoredTensors } from '../../../src/nn/parameters.js';
 import { principalComponents } from '../../../src/nn/principal-components.js';
-import { type EncodeNameOptions, encodeNameRows, relationTexts } from '../../walker/vectors.js';
+import { type EncodeNameOptions, encodeNameRows, relationTexts } from '../../dialogue-walker/vectors.js';
 import { namedWeights, ofRelations } from './message-weights.js';
 
 /** Text vectors of relation names, without inverses: float32 [relations, dim]. */

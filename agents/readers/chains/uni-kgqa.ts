@@ -14,7 +14,7 @@
  */
 import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
 import { uniformFanIn } from '../../../src/nn/parameters.js';
-import { relationTexts } from '../../walker/vectors.js';
+import { relationTexts } from '../../dialogue-walker/vectors.js';
 import { ScaledTexts, vectorScale } from '../../relation-walker/question-vectors.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';

@@ -10,7 +10,7 @@ import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { StoredTensors } from '../../../src/nn/parameters.js';
-import type { BilinearWeights } from '../../embeddings/bilinear-step.js';
+import type { BilinearWeights } from '../../embeddings/bilinear/step.js';
 import { noAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { Reader, ScheduledStep, ReaderKind, ReaderStep } from '../reader.js';

@@ -15,7 +15,7 @@ import {
   createBilinearStep,
   freshBilinear,
   graphQueries,
-} from '../../embeddings/bilinear-step.js';
+} from '../../embeddings/bilinear/step.js';
 import type { ReaderSettings } from '../settings.js';
 
 type TableSettings = ReaderSettings['table'];

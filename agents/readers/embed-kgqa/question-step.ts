@@ -5,8 +5,8 @@
 import { type BilinearTable, composeQuery } from '../../../src/embedding/bilinear.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { SimdExecutor } from '../../../src/nn/simd/executor.js';
-import { addQueryGradient, moveRow, softmaxGrad } from '../../embeddings/bilinear-gradients.js';
-import { type BilinearWeights, divergedTable, touchList } from '../../embeddings/bilinear-step.js';
+import { addQueryGradient, moveRow, softmaxGrad } from '../../embeddings/bilinear/gradients.js';
+import { type BilinearWeights, divergedTable, touchList } from '../../embeddings/bilinear/step.js';
 import type { QuestionSide } from './question-side.js';
 
 export interface AskedBatch {

@@ -5,7 +5,7 @@ import type { Rng } from '../../../src/run/seeds.js';
 import { Diverged } from '../../../src/nn/diverged.js';
 import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
 import { normalValues, storedFloats, type StoredTensors } from '../../../src/nn/parameters.js';
-import { moveRow } from '../../embeddings/bilinear-gradients.js';
+import { moveRow } from '../../embeddings/bilinear/gradients.js';
 
 const name = 'entities';
 const squaresName = `${optimizerPrefix}squares/${name}`;

@@ -3,7 +3,7 @@
  * text, so what is predicted next is what it holds. What follows begins with the relation or with the target, by lot, so that
  * the state has to know both.
  */
-import { lastMessageText, relationTexts, windowText } from '../../../agents/walker/vectors.js';
+import { lastMessageText, relationTexts, windowText } from '../../../agents/dialogue-walker/vectors.js';
 import { maskedQuestion } from '../../../datasets/question.js';
 import { walkSamples } from '../../../datasets/walk-sample.js';
 import { canonicalPath, type Graph } from '../../../src/kg/graph.js';

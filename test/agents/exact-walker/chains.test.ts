@@ -23,7 +23,7 @@ import {
   type MixtureTable,
 } from '../../../agents/exact-walker/chains/mixture.js';
 import { mineChains } from '../../../agents/exact-walker/chains/mine-chains.js';
-import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
+import { exactWalkerKind } from '../../../agents/exact-walker/agent.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { byIds, Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';

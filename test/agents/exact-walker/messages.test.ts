@@ -10,7 +10,7 @@ import {
   nameComponents,
   nameTensors,
 } from '../../../agents/exact-walker/messages/relation-names.js';
-import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
+import { exactWalkerKind } from '../../../agents/exact-walker/agent.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { Graph, type TripleColumns, inverseName } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { openPrefilter } from '../../../agents/prompted/prefilter/prefilter.js';
 import type { RankedWalk, RelationRanker } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
-import { loadRelationRanker } from '../../../agents/relation-walker/relation-walker-agent.js';
+import { loadRelationRanker } from '../../../agents/relation-walker/agent.js';
 import type { QuestionSample, QuestionTask } from '../../../datasets/question.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';

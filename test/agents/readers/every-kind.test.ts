@@ -17,7 +17,7 @@ import { type ProgressReporter, silentProgress } from '../../../src/run/progress
 import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
-import { batchesOf } from '../../../trainers/fit-phase.js';
+import { batchesOf } from '../../../agents/readers/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
 import { inTurn, longTest, often } from '../../fixtures/long-tests.js';
 import { useSharedHome } from '../../fixtures/own-home.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { actionLogProbs } from '../../../agents/actor.js';
+import { actionLogProbs } from '../../../trainers/actor.js';
 import type { TraceEvent } from '../../../agents/question-agent.js';
 import { wordBasis } from '../../../agents/readers/words/inputs.js';
 import {
@@ -18,7 +18,7 @@ import {
   vectorScale,
   writeScale,
 } from '../../../agents/relation-walker/question-vectors.js';
-import { decodeChains as decode, relationWalkerAgent } from '../../../agents/relation-walker/relation-walker-agent.js';
+import { decodeChains as decode, relationWalkerAgent } from '../../../agents/relation-walker/agent.js';
 import { relationWalkerSettings } from '../../../agents/relation-walker/settings.js';
 import { WordNetwork, wordFacts } from '../../../agents/relation-walker/word-network.js';
 import { maskedQuestion } from '../../../datasets/question.js';

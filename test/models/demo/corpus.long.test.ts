@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { lastMessageText, windowText } from '../../../agents/walker/vectors.js';
+import { lastMessageText, windowText } from '../../../agents/dialogue-walker/vectors.js';
 import { maskedQuestion } from '../../../datasets/question.js';
 import { importDemo } from '../../../datasets/demo/import.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';

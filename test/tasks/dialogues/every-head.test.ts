@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { walkerSettings } from '../../../agents/walker/settings.js';
+import { walkerSettings } from '../../../agents/dialogue-walker/settings.js';
 import { readCheckpoint } from '../../../checkpoints/checkpoint.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import type { EvaluationRecord } from '../../../src/run/evaluation.js';

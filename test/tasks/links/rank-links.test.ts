@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type LinkRanker, scorerRanker, walkRanker, type WalkRankerOptions } from '../../../agents/link-agents.js';
+import { type LinkRanker, scorerRanker, walkRanker, type WalkRankerOptions } from '../../../agents/link-ranker.js';
 import type { LinkDataset } from '../../../datasets/links/link-dataset.js';
 import { rankerAsker } from '../../../tasks/links/data.js';
-import { queriesOf, questionsOf, rankLinks, rankOnValid, type RankOptions } from '../../../tasks/links/ranks.js';
+import { queriesOf, questionsOf, rankLinks, rankOnValid, type RankOptions } from '../../../agents/link-ranks.js';
 import { filteredRank } from '../../../src/metrics/ranks.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';
 import { silentProgress } from '../../../src/run/progress.js';

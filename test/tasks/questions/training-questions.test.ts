@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { dataSettings } from '../../../datasets/settings.js';
-import { loadTrainingQuestions } from '../../../tasks/questions/training-data.js';
+import { loadTrainingQuestions } from '../../../datasets/questions/training-questions.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 

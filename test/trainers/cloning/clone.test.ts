@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { beamSearch } from '../../../agents/walker/walker-agent.js';
-import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
-import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
-import type { WalkerSettings } from '../../../agents/walker/settings.js';
+import { beamSearch } from '../../../agents/dialogue-walker/agent.js';
+import { frozenTables, noTables } from '../../../agents/dialogue-walker/vectors.js';
+import { createPolicy, type WalkerInputs } from '../../../agents/dialogue-walker/inputs.js';
+import type { WalkerSettings } from '../../../agents/dialogue-walker/settings.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import type { Executor } from '../../../src/nn/executor.js';

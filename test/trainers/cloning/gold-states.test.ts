@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import type { WalkSample } from '../../../datasets/walk-sample.js';
 import { defaultWalkRules, numActions } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { goldStates, goldWalks, sampleCandidates, withNode, type GoldState } from '../../../trainers/demonstrations.js';
+import {
+  goldStates,
+  goldWalks,
+  sampleCandidates,
+  withNode,
+  type GoldState,
+} from '../../../agents/dialogue-walker/demonstrations.js';
 import { graphOf, sampleOf, toyTwoHop, walkOf } from '../../fixtures/toy-walks.js';
 
 const { graph, samples } = toyTwoHop();

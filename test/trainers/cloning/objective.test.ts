@@ -2,7 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultWalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/demonstrations.js';
+import {
+  goldStates,
+  goldWalks,
+  sampleCandidates,
+  type GoldState,
+} from '../../../agents/dialogue-walker/demonstrations.js';
 import { cloningLoss } from '../../../trainers/clone.js';
 import { graphOf, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 

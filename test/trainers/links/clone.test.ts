@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { linkBeams } from '../../../agents/link-walker/beam.js';
-import { createLinkWalker } from '../../../agents/link-walker/link-walker.js';
-import type { LinkActor, LinkRequest } from '../../../agents/link-walker/request.js';
-import { linkWalkerSettings } from '../../../agents/link-walker/settings.js';
+import { linkBeams } from '../../../agents/path-walker/beam.js';
+import { createLinkWalker } from '../../../agents/path-walker/network.js';
+import type { LinkActor, LinkRequest } from '../../../agents/path-walker/request.js';
+import { linkWalkerSettings } from '../../../agents/path-walker/settings.js';
 import { LinkQueryEnv } from '../../../envs/link-query/link-query-env.js';
 import { linkQueryWorld, type LinkQueryOptions } from '../../../envs/link-query/world.js';
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
@@ -11,8 +11,9 @@ import type { Executor } from '../../../src/nn/executor.js';
 import { openExecutor } from '../../../src/nn/open-executor.js';
 import { type CloneOptions, type CloneStep } from '../../../trainers/clone.js';
 import { clone, type CloneCallbacks, type CloneEpoch } from '../../fixtures/run-trainers.js';
-import { cloneSettings, demonstrationSettings } from '../../../trainers/clone-settings.js';
-import { demonstrationsOf, shownDemonstrations } from '../../../trainers/demonstrations.js';
+import { cloneSettings } from '../../../trainers/clone-settings.js';
+import { demonstrationSettings } from '../../../agents/path-walker/settings.js';
+import { demonstrationsOf, shownDemonstrations } from '../../../agents/path-walker/demonstrations.js';
 import { longTest } from '../../fixtures/long-tests.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 

@@ -5,7 +5,7 @@ import { readIndex } from '../../../checkpoints/store.js';
 import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadPreset } from '../../../presets/index.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import { hidingOf } from '../../../tasks/links/training-data.js';
+import { hidingOf } from '../../../agents/link-training.js';
 import { train } from '../../../tasks/train.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { importTinyLinks, tinyLinkSettings } from '../../fixtures/tiny-link-training.js';

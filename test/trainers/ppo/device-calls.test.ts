@@ -1,10 +1,10 @@
 /** Calls of PPO's update to a device, counted on Dawn's null backend, which makes all of them and computes nothing. */
 import { expect, test } from '@jest/globals';
-import type { Actor, ValueNetwork } from '../../../agents/actor.js';
-import { valuesOf, valueStarts } from '../../../agents/walker/critic.js';
-import { frozenVectors } from '../../../agents/walker/heads/edge-scorers.js';
-import { heldRows } from '../../../agents/walker/heads/batch-rows.js';
-import { heldEdges, paMlpLogits, paMlpStarts } from '../../../agents/walker/heads/pa-mlp.js';
+import type { Actor, ValueNetwork } from '../../../trainers/actor.js';
+import { valuesOf, valueStarts } from '../../../agents/dialogue-walker/critic.js';
+import { frozenVectors } from '../../../agents/dialogue-walker/heads/edge-scorers.js';
+import { heldRows } from '../../../agents/dialogue-walker/heads/batch-rows.js';
+import { heldEdges, paMlpLogits, paMlpStarts } from '../../../agents/dialogue-walker/heads/pa-mlp.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import { Parameters } from '../../../src/nn/parameters.js';
 import { Tape } from '../../../src/nn/tape.js';

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { actionLogProbs } from '../../../agents/actor.js';
-import { walkerActor } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../trainers/actor.js';
+import { walkerActor } from '../../../agents/dialogue-walker/policy.js';
 import { hitsGold } from '../../../envs/dialogue-walk/hits.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/dialogue-walk/rules.js';
-import { goldWalks } from '../../../trainers/demonstrations.js';
-import { ExpectedRewardTrainer } from '../../../trainers/expected-reward.js';
+import { goldWalks } from '../../../agents/dialogue-walker/demonstrations.js';
+import { ExpectedRewardTrainer } from '../../../agents/dialogue-walker/expected-reward.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../fixtures/run-trainers.js';
 import { wholeWalks } from '../../../trainers/rollout.js';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Actor, TaskRequest } from '../../../agents/actor.js';
+import type { Actor, TaskRequest } from '../../../trainers/actor.js';
 import { relationActor, type RelationNetwork } from '../../../agents/relation-walker/network.js';
 import { relationWalkerSettings } from '../../../agents/relation-walker/settings.js';
 import { wordFacts, WordNetwork } from '../../../agents/relation-walker/word-network.js';
 import { wordBasis } from '../../../agents/readers/words/inputs.js';
-import { walkerActor } from '../../../agents/walker/policy.js';
-import { walkerSettings } from '../../../agents/walker/settings.js';
+import { walkerActor } from '../../../agents/dialogue-walker/policy.js';
+import { walkerSettings } from '../../../agents/dialogue-walker/settings.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { actionLogProbs } from '../../../agents/actor.js';
-import { type Policy, walkerActor, walkerValues } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../trainers/actor.js';
+import { type Policy, walkerActor, walkerValues } from '../../../agents/dialogue-walker/policy.js';
 import { makeVectorEnv } from '../../../envs/registry.js';
 import { applyAction, initialState, type WalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { canonicalPath, pathKey } from '../../../src/kg/graph.js';

@@ -1,8 +1,8 @@
 /** Data of an update of PPO: the order of samples, drawn actions, collected walks and their buffer. */
 import { describe, expect, test } from '@jest/globals';
-import type { Actor } from '../../../agents/actor.js';
-import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
-import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
+import type { Actor } from '../../../trainers/actor.js';
+import type { StateRequest } from '../../../agents/dialogue-walker/features/featurizer.js';
+import { walkerActor, walkerValues } from '../../../agents/dialogue-walker/policy.js';
 import type { DialogueWalkObservation } from '../../../envs/dialogue-walk/dialogue-walk-env.js';
 import { defaultWalkRules } from '../../../envs/dialogue-walk/rules.js';
 import type { Env } from '../../../envs/env.js';

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadRelationWalkers } from '../../../agents/relation-walker/relation-walker-agent.js';
+import { loadRelationWalkers } from '../../../agents/relation-walker/agent.js';
 import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';

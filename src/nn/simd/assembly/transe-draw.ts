@@ -1,5 +1,5 @@
 // @ts-nocheck AssemblyScript: its compiler checks.
-/** The sides and the negatives of positives: the draws of `trainers/transe` in plain TypeScript, one for one. */
+/** The sides and the negatives of positives: the draws of `agents/embeddings/transe` in plain TypeScript, one for one. */
 import {
   drawnAt,
   drawnOf,
@@ -51,7 +51,7 @@ function column(values: usize, index: i32): i32 {
   return load<i32>(values + ((<usize>index) << 2));
 }
 
-/** `hasTriple` of `trainers/transe/triples.ts`. */
+/** `hasTriple` of `agents/embeddings/transe/triples.ts`. */
 function isTrue(head: i32, relation: i32, tail: i32): bool {
   const mixed = mix(head, relation, tail);
   const bit = (<u32>mixed) >>> filterShift;

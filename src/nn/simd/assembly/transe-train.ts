@@ -99,7 +99,7 @@ function move(place: usize, learningRate: f64, owner: i32, owners: i32): void {
   }
 }
 
-/** `rowSteps` of `trainers/transe`. */
+/** `rowSteps` of `agents/embeddings/transe`. */
 function stepSize(squares: usize, row: i32, square: f64, learningRate: f64): f64 {
   if (!adagrad || square == 0) return learningRate;
   const at = squares + ((<usize>row) << 3);

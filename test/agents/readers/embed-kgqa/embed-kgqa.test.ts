@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { freshBilinear, graphQueries } from '../../../../agents/embeddings/bilinear-step.js';
+import { freshBilinear, graphQueries } from '../../../../agents/embeddings/bilinear/step.js';
 import { embedKgqa } from '../../../../agents/readers/embed-kgqa/embed-kgqa.js';
 import { SimdExecutor } from '../../../../src/nn/simd/executor.js';
 import { QuestionSide } from '../../../../agents/readers/embed-kgqa/question-side.js';

@@ -1,0 +1,93 @@
+/** Registry and loading of exact walkers. */
+import { z } from 'zod';
+import { checkFits } from '../../checkpoints/checkpoint.js';
+import { hasSameRelations, requireSameRelations } from '../../datasets/links/inductive-split.js';
+import { linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
+import { dataSettings } from '../../datasets/settings.js';
+import { linkWalkSettings } from '../../envs/settings.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import { meanRanker } from '../link-ensemble.js';
+import type { LinkOptions, LinkRanker, LoadedRanker } from '../link-ranker.js';
+import type { RunCheckpoint } from '../method.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { openTrainedRun, type TrainedRun } from '../trained-run.js';
+import { chainWalker } from './chains/chains-walker.js';
+import type { ExactWalker, ExactWalkerKind } from './exact-walker.js';
+import { messageWalker } from './messages/message-walker.js';
+import { keptNames, nameVectors, type NameVectors, type RelationNames } from './messages/relation-names.js';
+import { type ExactWalkerKindName, exactWalkerSettings } from './settings.js';
+
+const kinds: Readonly<Record<ExactWalkerKindName, ExactWalkerKind>> = {
+  chains: chainWalker,
+  messages: messageWalker,
+};
+
+/** Exact-walker kind by its name in the settings. */
+export const exactWalkerKind = (name: ExactWalkerKindName): ExactWalkerKind => kinds[name];
+
+const runConfig = z.object({
+  seed: z.int(),
+  data: dataSettings,
+  encoder: encoderSettings,
+  linkWalk: linkWalkSettings,
+  exactWalker: exactWalkerSettings,
+});
+
+/** Trained exact walker. */
+interface LoadedExactWalker {
+  ranker: LinkRanker;
+  walker: ExactWalker;
+  seed: number;
+  hops: number;
+}
+
+/** One run, or several as one ranker: the mean of their scores. @throws as `loadExactWalker` */
+export async function loadExactWalkers(runs: readonly RunCheckpoint[], options: LinkOptions): Promise<LoadedRanker> {
+  const members: LoadedExactWalker[] = [];
+  for (const run of runs) members.push(await loadExactWalker(run, options));
+  const [{ ranker, seed, hops }] = members as [LoadedExactWalker];
+  const single = members.length === 1;
+  return {
+    ranker: single ? ranker : meanRanker(members.map((one) => one.ranker)),
+    pooling: 'max',
+    about: { ...(single && { seed }), horizon: hops },
+    close: () => {},
+  };
+}
+
+/**
+ * Loads weights; refuses a checkpoint of another graph or data set. Unless the data set is that of the training, both need the same relations,
+ * except for weights computed from names.
+ * @throws WorkbenchError `data` for missing or inconsistent files
+ */
+export async function loadExactWalker(
+  { folder, checkpoint }: RunCheckpoint,
+  { dataset: asked, modelPath }: LinkOptions,
+): Promise<LoadedExactWalker> {
+  const trained = openTrainedRun(folder, runConfig, { checkpoint, modelPath });
+  const { id, settings, header, tensors, file } = trained;
+  const own = settings.data.dataset;
+  const learned = own === asked.manifest.name ? asked : await loadLinkDataset(own);
+  checkFits(header, { graph: learned.graph.hash, dataset: linksHash(learned.manifest) }, file);
+  const { graph } = asked;
+  const { exactWalker, seed, linkWalk } = settings;
+  const kind = exactWalkerKind(exactWalker.kind);
+  const hops = linkWalk.horizon;
+  let names: RelationNames | undefined;
+  if (!kind.readsNames(exactWalker)) requireSameRelations(asked, learned);
+  else names = keptNames(tensors, hasSameRelations(asked, learned) ? undefined : await encodedNames(trained, graph));
+  const walker = kind.create({ graph, settings: exactWalker, hops, seed, names });
+  walker.restore(tensors);
+  return { ranker: walker.ranker(id), walker, seed, hops };
+}
+
+/** Name vectors of a graph with other relations, by the run's encoder. */
+async function encodedNames(run: TrainedRun<z.output<typeof runConfig>>, graph: Graph): Promise<NameVectors> {
+  const encoder = await run.openEncoder();
+  try {
+    checkFits(run.header, { encoder: encoder.id }, run.file);
+    return await nameVectors(encoder, graph, { settings: run.settings.encoder });
+  } finally {
+    await encoder.dispose();
+  }
+}

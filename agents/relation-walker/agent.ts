@@ -1,0 +1,324 @@
+/** A trained relation walker as an agent that answers questions. */
+import { z } from 'zod';
+import type { QuestionTask } from '../../datasets/question.js';
+import { dataSettings } from '../../datasets/settings.js';
+import { type FrontierNode, frontierTrie, type FrontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import {
+  applyRelation,
+  initialRelationState,
+  relationActionMask,
+  type RelationWalkRules,
+  type RelationWalkState,
+} from '../../envs/relation-walk/rules.js';
+import { relationWalkSettings } from '../../envs/settings.js';
+import { questionRoot, relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import { entitiesOf, type Frontier } from '../../src/kg/frontier.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { segmentLogSoftmax } from '../../src/nn/categorical.js';
+import type { Executor } from '../../src/nn/executor.js';
+import { openExecutor } from '../../src/nn/open-executor.js';
+import type { StoredTensors } from '../../src/nn/parameters.js';
+import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '../question-agent.js';
+import type { RunCheckpoint } from '../method.js';
+import {
+  type LoadedQuestionWalker,
+  loadQuestionWalker,
+  type OpenQuestionWalker,
+  type QuestionOptions,
+} from '../trained-run.js';
+import { readBasis } from '../readers/facts.js';
+import {
+  type RelationNetwork,
+  type RelationReader,
+  relationReader,
+  type RelationShape,
+  SentenceNetwork,
+} from './network.js';
+import { readScale, ScaledTexts } from './question-vectors.js';
+import { type RelationWalkerSettings, relationWalkerSettings } from './settings.js';
+import { wordFacts, WordNetwork } from './word-network.js';
+
+interface RelationWalkerAgentOptions {
+  name: string;
+  graph: Graph;
+  /** Frontiers; may be shared with an environment over the same graph. */
+  frontiers: FrontierTrie;
+  rules: RelationWalkRules;
+  reader: RelationReader;
+  /** Walks followed at once; 1 is greedy, as the recipe has it. Default 1. */
+  beamWidth?: number;
+  note?: string;
+}
+
+/**
+ * Inputs: the question with `[E]` for its topic, and the topic. Calls: none; one text vector a question. It walks the most
+ * probable relations from the topic until it chooses STOP or reaches the horizon. Output: everything at the end, in
+ * canonical order, with the relations, one path of facts an answer and the probability of the walk.
+ *
+ * Weights are those that `reader` has. Truth questions are abstained from: it finds entities.
+ */
+export function relationWalkerAgent(options: RelationWalkerAgentOptions): QuestionAgent {
+  const { name, graph, frontiers, reader, beamWidth = 1, note } = options;
+  return {
+    name,
+    note,
+    topicGiven: true,
+    hopSource: () => (options.rules.hops === 'given' ? 'given' : 'none'),
+    prompted: false,
+    prepare: (tasks, signal) => reader.prepare(tasks, signal),
+    async answer(task, { trace, signal }) {
+      if (task.form !== 'entities') return noAnswer('form');
+      trace({ event: 'start', entities: questionRoot(frontiers, task).topics });
+      const { chains, graphReads } = await beamOf(options, task, beamWidth, signal);
+      const [best] = chains;
+      if (!best) return noAnswer('no topic');
+      const { node, logProb, stopped } = best;
+      for (const relation of node.relations) {
+        trace({ event: 'graph', operation: `follow ${graph.relationNames[relation]!}`, reads: 1 });
+      }
+      const stop = stopped ? 'stop' : 'depth';
+      trace({ event: 'stop', reason: stop });
+      return chainAnswer(graph, node, { stop, confidence: Math.exp(logProb), cost: { encodes: 1, graphReads } });
+    },
+  };
+}
+
+type Walking = Pick<RelationWalkerAgentOptions, 'graph' | 'frontiers' | 'rules' | 'reader'>;
+
+/** The most probable walks of a question, and how many states were scored for them; none where nothing is legal at the start. */
+async function beamOf(
+  { graph, frontiers, rules, reader }: Walking,
+  task: QuestionTask,
+  width: number,
+  signal: AbortSignal | undefined,
+): Promise<{ chains: RankedChain[]; graphReads: number }> {
+  const root = questionRoot(frontiers, task);
+  const ensure = (reached: readonly Frontier[]) => graph.ensure(entitiesOf(reached), signal);
+  await ensure([root.frontier]);
+  const initial = initialRelationState(root, rules, task.hops);
+  if (initial.done) return { chains: [], graphReads: 0 };
+  const behind = await reader.of(task, signal);
+  let graphReads = 0;
+  const scores = (relations: Int32Array) => {
+    graphReads++;
+    return behind(relations);
+  };
+  return { chains: await decodeChains(initial, scores, width, ensure), graphReads };
+}
+
+/** Probabilities of given relations, renormalised over them, and the walker's own walks. */
+function relationRanker(options: Walking): RelationRanker {
+  const { reader } = options;
+  return {
+    hopsGiven: options.rules.hops === 'given',
+    prepare: (tasks, signal) => reader.prepare(tasks, signal),
+    async shares(task, walked, relations, signal) {
+      if (walked.length >= options.rules.horizon) return undefined;
+      const scores = await (await reader.of(task, signal))(walked);
+      const ends = Int32Array.of(0, relations.length);
+      const logProbs = segmentLogSoftmax(
+        Float32Array.from(relations, (relation) => scores[relation]!),
+        ends,
+      );
+      return Float64Array.from(logProbs, Math.exp);
+    },
+    async walks(task, count, hops, signal) {
+      const rules = hops === undefined ? options.rules : { ...options.rules, hops: 'given' as const };
+      const asked = hops === undefined ? task : { ...task, hops };
+      const { chains } = await beamOf({ ...options, rules }, asked, count, signal);
+      return chains.map(({ node, logProb }) => ({ relations: [...node.relations], probability: Math.exp(logProb) }));
+    },
+  };
+}
+
+interface RankedChain {
+  node: FrontierNode;
+  /** Log-probability of the walk, its STOP included. */
+  logProb: number;
+  /** True where it ended by STOP; else by the horizon. */
+  stopped: boolean;
+}
+
+/**
+ * The `beamWidth` most probable walks that are found, best first. At each step the best extensions are kept, finished walks
+ * among them: width 1 is greedy. Equal ones keep the order of their beginnings, then of their actions.
+ * @param scores of all actions behind the relations walked: float32 [numRelations + 1]
+ * @param ensure awaited before the edges of frontiers are read, those of `initial` aside
+ * @returns empty where nothing is legal at the start
+ */
+export async function decodeChains(
+  initial: RelationWalkState,
+  scores: (relations: Int32Array) => Float32Array | Promise<Float32Array>,
+  beamWidth: number,
+  ensure: (frontiers: readonly Frontier[]) => Promise<void>,
+): Promise<RankedChain[]> {
+  interface Walk {
+    state: RelationWalkState;
+    logProb: number;
+    stopped: boolean;
+  }
+  let beam: Walk[] = [{ state: initial, logProb: 0, stopped: false }];
+  if (initial.done) return [];
+  while (beam.some(({ state }) => !state.done)) {
+    const open: { from: Walk; action: number; logProb: number }[] = [];
+    for (const walk of beam) {
+      if (walk.state.done) {
+        open.push({ from: walk, action: -1, logProb: walk.logProb });
+        continue;
+      }
+      const mask = relationActionMask(walk.state);
+      const all = await scores(walk.state.node.relations);
+      const legal = Int32Array.from(mask.keys()).filter((action) => mask[action] === 1);
+      const logProbs = segmentLogSoftmax(
+        Float32Array.from(legal, (action) => all[action]!),
+        Int32Array.of(0, legal.length),
+      );
+      legal.forEach((action, i) => open.push({ from: walk, action, logProb: walk.logProb + logProbs[i]! }));
+    }
+    open.sort((a, b) => b.logProb - a.logProb);
+    // Frontiers are computed for what is kept alone.
+    beam = open.slice(0, beamWidth).map(({ from, action, logProb }) => {
+      if (action < 0) return from;
+      const state = applyRelation(from.state, action);
+      return { state, logProb, stopped: state.node === from.state.node };
+    });
+    await ensure(beam.flatMap(({ state: { done, node } }) => (done ? [] : [node.frontier])));
+  }
+  return beam.map(({ state: { node }, logProb, stopped }) => ({ node, logProb, stopped }));
+}
+
+const runConfig = z.object({
+  name: z.string(),
+  data: dataSettings,
+  relationWalk: relationWalkSettings,
+  encoder: encoderSettings,
+  relationWalker: relationWalkerSettings,
+});
+
+/** A relation walker's run, as an agent and as a judge of relations. */
+export interface LoadedRelationWalker extends LoadedQuestionWalker {
+  ranker: RelationRanker;
+  walking: Walking;
+}
+
+/** @param options default beam width 1: greedy @throws as `loadQuestionWalker`, and WorkbenchError `data` for an untrained run */
+function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedRelationWalker> {
+  return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
+    const { name, relationWalk, relationWalker } = settings;
+    const { horizon, hops, memoryMegabytes } = relationWalk;
+    const shape = { numRelations: graph.local.numRelations, horizon };
+    // One question at a time, which no card pays for.
+    const { executor } = await openExecutor(options.backend ?? 'simd');
+    const walking = {
+      graph,
+      reader: relationReader(loadNetwork({ executor, folder, settings: relationWalker, tensors, encoder, shape })),
+      rules: { horizon, hops },
+      frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
+    };
+    const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
+    return { agent, ranker: relationRanker(walking), walking };
+  });
+}
+
+/** One run, or several as one walker: the mean of their log-probabilities at every step. @throws WorkbenchError `usage` for other rules */
+export async function loadRelationWalkers(
+  runs: readonly RunCheckpoint[],
+  options: QuestionOptions,
+): Promise<LoadedQuestionWalker> {
+  const { folder, checkpoint } = runs[0]!;
+  if (runs.length === 1) return loadRelationWalkerRun(folder, { ...options, checkpoint });
+  const members: LoadedRelationWalker[] = [];
+  const close = async () => {
+    for (const member of members) await member.close();
+  };
+  try {
+    for (const { folder, checkpoint } of runs) {
+      const graph = members[0]?.graph ?? options.graph;
+      members.push(await loadRelationWalkerRun(folder, { ...options, checkpoint, graph }));
+    }
+    const [first] = members as [LoadedRelationWalker];
+    const rulesOf = ({ walking: { rules } }: LoadedRelationWalker) => `${rules.horizon} relations, hops ${rules.hops}`;
+    const other = members.find((member) => rulesOf(member) !== rulesOf(first));
+    if (other) {
+      throw new WorkbenchError(
+        'usage',
+        `expected runs that walk by the same rules, got ${rulesOf(first)} and ${rulesOf(other)}`,
+        { hint: 'Average runs with the same relationWalk.horizon and relationWalk.hops.' },
+      );
+    }
+    const name = members.map(({ agent }) => agent.name).join('+');
+    const reader = meanReader(members.map(({ walking }) => walking.reader));
+    const beamWidth = options.beamWidth ?? 1;
+    const agent = relationWalkerAgent({ name, ...first.walking, reader, beamWidth });
+    return { ...first, agent, encoderIds: [...new Set(members.map(({ encoder }) => encoder.id))], close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Scores and masked log-probabilities differ by a constant per state; so do their means. */
+const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
+  async prepare(tasks, signal) {
+    for (const reader of readers) await reader.prepare(tasks, signal);
+  },
+  async of(task, signal) {
+    const behind = await Promise.all(readers.map((reader) => reader.of(task, signal)));
+    return async (relations) => {
+      const all = await Promise.all(behind.map((scores) => scores(relations)));
+      return all[0]!.map((_, action) => all.reduce((sum, scores) => sum + scores[action]!, 0) / all.length);
+    };
+  },
+});
+
+interface KeptNetwork {
+  executor: Executor;
+  folder: string;
+  settings: RelationWalkerSettings;
+  tensors: StoredTensors;
+  encoder: StateEncoder;
+  shape: RelationShape;
+}
+
+function loadNetwork({ executor, folder, settings, tensors, encoder, shape }: KeptNetwork): RelationNetwork {
+  const network =
+    settings.reads === 'words'
+      ? new WordNetwork(executor, wordFacts(settings, encoder), shape, readBasis(folder), 0)
+      : new SentenceNetwork(executor, settings, shape, new ScaledTexts(encoder, readScale(folder), settings.maxTokens));
+  network.parameters.import(tensors);
+  return network;
+}
+
+/**
+ * A run as a judge of relations for agents over `graph`.
+ * @param of the data set that those agents are asked about
+ * @throws as `loadRelationWalkerRun`, and WorkbenchError `usage` for a run of another data set or one that does not walk relations
+ */
+export function loadRelationRanker(
+  runFolder: string,
+  of: { dataset: string; graph: Graph },
+  options: Pick<OpenQuestionWalker, 'checkpoint' | 'modelPath'>,
+): Promise<LoadedRelationWalker> {
+  const { id, config } = openRun(runFolder);
+  const { env, data, reader } = config as { env?: { id?: string }; data?: { dataset?: string }; reader?: unknown };
+  const walks = env?.id ?? relationWalkId;
+  if (walks !== relationWalkId || reader !== undefined || data?.dataset === undefined) {
+    throw new WorkbenchError('usage', `expected a run that walks relations, got ${id}, which does not`, {
+      hint: 'Train one: `kgwalk train metaqa` does, and presets whose env.id is kgwalk/RelationWalk-v1.',
+    });
+  }
+  if (data.dataset !== of.dataset) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a run of ${of.dataset}, got ${id}, which was trained on ${data.dataset}`,
+      {
+        hint: 'A walker is trained for the relations of one graph: train one on this data set, or evaluate on that one.',
+      },
+    );
+  }
+  return loadRelationWalkerRun(runFolder, { ...options, graph: of.graph });
+}
