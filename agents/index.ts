@@ -28,7 +28,8 @@ export { type LinkRanker, type RankedQuestion, scorerRanker, type TailScorer, wa
 export * from './top-paths.js';
 export { loadWalkerRun, type LoadedWalker, type LoadWalkerOptions } from './dialogue-walker/load-walker.js';
 export type { ActionLogProbs, Actor, MaskedActions, ScoredActions, ValueNetwork } from '../trainers/actor.js';
-export type { LoadedQuestionWalker } from './trained-run.js';
+export { type LoadedQuestionWalker, loadQuestionWalker, type QuestionOptions } from './trained-run.js';
+export { type Method, MethodRegistry, type RunCheckpoint } from './method.js';
 export { linkBeams, type BeamActor, type BeamOptions, type ReachedEntities } from './path-walker/beam.js';
 export { loadLinkWalker, type LoadedLinkWalker, type LoadLinkWalkerOptions } from './path-walker/agent.js';
 export { type LinkRequest } from './path-walker/request.js';

@@ -5,11 +5,11 @@ import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { checkFits, type Checkpoint, type CheckpointHeader } from '../checkpoints/checkpoint.js';
 import { questionsHash } from '../datasets/questions/question-manifest.js';
 import { loadQuestionDataset, type QuestionDataset } from '../datasets/questions/question-dataset.js';
-import type { DataSettings } from '../datasets/settings.js';
+import { type DataSettings, dataSettings } from '../datasets/settings.js';
 import { isServerAddress, modelFile } from '../src/llm/model-files.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
-import type { EncoderSettings } from '../src/encoder/settings.js';
-import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import { type EncoderSettings, encoderSettings } from '../src/encoder/settings.js';
+import { noEncoder, type StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Graph } from '../src/kg/graph.js';
 import { type ExecutorName } from '../src/nn/open-executor.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -17,6 +17,7 @@ import { cacheFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
+import type { RunCheckpoint } from './method.js';
 import type { QuestionAgent } from './question-agent.js';
 
 /** A run's checkpoint with the settings that it was trained under. */
@@ -97,49 +98,54 @@ export interface LoadedQuestionWalker {
   close(): Promise<void>;
 }
 
-/** Which checkpoint, over which graph, and how wide its beam is. */
-export interface OpenQuestionWalker extends OpenTrainedRun {
+/** Options of trained question agents: one run, or several that answer as one. */
+export interface QuestionOptions extends Omit<OpenTrainedRun, 'checkpoint'> {
   /** The run's graph, where the caller has loaded it already. */
   graph?: Graph;
   /** Walks followed at once; default the run's own. */
-  beamWidth?: number;
+  beamWidth?: number | undefined;
   /** Executor of a relation walker; default `simd`. */
   backend?: ExecutorName | 'auto' | undefined;
 }
 
-/** Options of trained question agents: one run, or several that answer as one. */
-export type QuestionOptions = Omit<OpenQuestionWalker, 'checkpoint'>;
-
+/** Run over questions, opened for its agent. */
 interface QuestionRun<Settings> extends TrainedRun<Settings> {
   dataset: QuestionDataset;
   graph: Graph;
+  /** Without a model if the run reads no text. */
   encoder: StateEncoder;
 }
 
+const common = { name: z.string(), data: dataSettings, encoder: encoderSettings };
+
 /**
  * Opens data, encoder and weights of a run over questions; refuses a checkpoint of another graph, data set or encoder.
+ * @param sections schemas of the settings that the agent needs beside name, data and encoder
  * @param make the agent, and what frees its memory; what else it gives is handed on
  * @throws as `openTrainedRun`
  */
 export async function loadQuestionWalker<
-  Schema extends z.ZodType<{ encoder: EncoderSettings; data: Pick<DataSettings, 'dataset' | 'subsets'> }>,
+  Sections extends z.ZodRawShape,
   Made extends { agent: QuestionAgent; dispose?: () => void },
 >(
-  runFolder: string,
-  schema: Schema,
-  options: OpenQuestionWalker,
-  make: (run: QuestionRun<z.output<Schema>>) => Promise<Made>,
+  { folder, checkpoint }: RunCheckpoint,
+  sections: Sections,
+  options: QuestionOptions,
+  make: (run: QuestionRun<z.output<z.ZodObject<typeof common & Sections>>>) => Promise<Made> | Made,
 ): Promise<Made & LoadedQuestionWalker> {
-  const run = openTrainedRun(runFolder, schema, options);
+  const schema = z.object({ ...common, ...sections }) as z.ZodObject<typeof common & Sections>;
+  const run = openTrainedRun(folder, schema as never, { ...options, checkpoint }) as TrainedRun<
+    z.output<typeof schema>
+  >;
   const { header, settings } = run;
-  const { dataset: name, subsets } = settings.data;
+  const { dataset: name, subsets } = (settings as unknown as { data: DataSettings }).data;
   const dataset = loadQuestionDataset(name);
   const graph = options.graph ?? (await dataset.loadGraph(subsets === 'all' ? dataset.subsets : subsets));
-  const encoder = await run.openEncoder();
+  const encoder = header.hashes.encoder === undefined ? noEncoder() : await run.openEncoder();
   try {
     // Behind an endpoint ids are those of the part in memory, which weights belong to.
-    const expected = { graph: graph.local.hash, encoder: encoder.id, dataset: questionsHash(dataset.manifest) };
-    checkFits(header, expected, run.file);
+    const own = { graph: graph.local.hash, dataset: questionsHash(dataset.manifest) };
+    checkFits(header, header.hashes.encoder === undefined ? own : { ...own, encoder: encoder.id }, run.file);
     const made = await make({ ...run, dataset, graph, encoder });
     const close = async () => {
       made.dispose?.();

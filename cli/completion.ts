@@ -207,8 +207,8 @@ const switches: Source = async (before) =>
 
 const settings: Source = async () => {
   const { explainConfig } = await import('../src/run/config-keys.js');
-  const { runSettings } = await import('../presets/index.js');
-  return explainConfig(runSettings).map(({ key }) => key);
+  const { settingsSchema } = await import('../agents/train-settings.js');
+  return explainConfig(settingsSchema()).map(({ key }) => key);
 };
 
 const checkpoints: Source = async (before) => {

@@ -25,8 +25,8 @@ export function register(program: Command): void {
 async function explain(key: string | undefined, { json }: { json?: boolean }): Promise<void> {
   const { explainConfig } = await import('../src/run/config-keys.js');
   const { display } = await import('../src/run/config-keys.js');
-  const { runSettings } = await import('../presets/index.js');
-  const keys = explainConfig(runSettings, key);
+  const { settingsSchema } = await import('../agents/train-settings.js');
+  const keys = explainConfig(settingsSchema(), key);
   if (json) return printJson(keys);
   const shown = (value: unknown) => (value === undefined ? 'none' : value === null ? 'null' : display(value));
   const [only] = keys;

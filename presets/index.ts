@@ -4,7 +4,11 @@ import { parseOverride, readConfigFile } from '../src/run/config-source.js';
 import { applyOverrides, loadConfig } from '../src/run/config.js';
 import { resolvePreset } from '../src/run/locations.js';
 import { loadPluginsOf } from '../tasks/plugins.js';
-import { trainSettings as runSettings, type TrainSettings as RunSettings } from '../agents/train-settings.js';
+import {
+  settingsSchema,
+  trainSettings as runSettings,
+  type TrainSettings as RunSettings,
+} from '../agents/train-settings.js';
 
 export { runSettings, type RunSettings };
 
@@ -15,7 +19,7 @@ export { runSettings, type RunSettings };
  * @throws WorkbenchError `usage` for a preset that is not there, `config` that lists every wrong key and value
  */
 export function loadPreset(nameOrPath: string, overrides: readonly string[] = []): RunSettings {
-  return loadConfig(runSettings, { file: resolvePreset(nameOrPath), overrides });
+  return loadConfig(settingsSchema(), { file: resolvePreset(nameOrPath), overrides });
 }
 
 /**

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { dialogueAgents } from '../agents/dialogue-agents.js';
-import type { linkAgents } from '../agents/link-agents.js';
-import type { questionAgents } from '../agents/question-agents.js';
+import type { dialogueAgents, dialogueMethods } from '../agents/dialogue-agents.js';
+import type { linkAgents, linkMethods } from '../agents/link-agents.js';
+import type { questionAgents, questionMethods } from '../agents/question-agents.js';
+import type { MethodRegistry } from '../agents/method.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import type { registerImporter } from '../datasets/importers.js';
 import type { registerReward } from '../envs/dialogue-walk/hits.js';
@@ -24,6 +25,12 @@ export interface PluginHost {
     dialogues: Pick<typeof dialogueAgents, 'register'>;
     questions: Pick<typeof questionAgents, 'register'>;
     links: Pick<typeof linkAgents, 'register'>;
+  };
+  /** Registries of the methods that are trained on each task: `methods.questions.register(name, method)`. */
+  methods: {
+    dialogues: Pick<typeof dialogueMethods, 'register'>;
+    questions: Pick<typeof questionMethods, 'register'>;
+    links: Pick<typeof linkMethods, 'register'>;
   };
   registerEnv: typeof registerEnv;
   registerReward: typeof registerReward;
@@ -45,7 +52,7 @@ export async function loadPlugin(path: string): Promise<void> {
   if (jobFolder() !== undefined) throw pluginsRefused(file);
   if (loadedPlugins().some((one) => one.file === file)) return;
   const hint =
-    'It exports `function plugin({ agents, registerEnv, registerReward, registerImporter, registerFigure })`: see docs/library.md.';
+    'It exports `function plugin({ agents, methods, registerEnv, registerReward, registerImporter, registerFigure })`: see docs/library.md.';
   if (!existsSync(file)) throw new WorkbenchError('usage', `expected a file, got none, at --plugin ${file}`, { hint });
   const registered: string[] = [];
   try {
@@ -70,9 +77,9 @@ export async function loadPluginsOf({ plugins = [] }: { plugins?: readonly strin
 
 /** The registries as a plugin sees them: what is registered is noted, and what it throws later names the plugin. */
 async function hostFor(file: string, registered: string[]): Promise<PluginHost> {
-  const { dialogueAgents } = await import('../agents/dialogue-agents.js');
-  const { questionAgents } = await import('../agents/question-agents.js');
-  const { linkAgents } = await import('../agents/link-agents.js');
+  const { dialogueAgents, dialogueMethods } = await import('../agents/dialogue-agents.js');
+  const { questionAgents, questionMethods } = await import('../agents/question-agents.js');
+  const { linkAgents, linkMethods } = await import('../agents/link-agents.js');
   const { registerEnv } = await import('../envs/registry.js');
   const { registerReward } = await import('../envs/dialogue-walk/hits.js');
   const { registerImporter } = await import('../datasets/importers.js');
@@ -91,11 +98,26 @@ async function hostFor(file: string, registered: string[]): Promise<PluginHost> 
     };
     return { register };
   };
+  const methodsOf = <Data, Options, Loaded>(task: string, registry: MethodRegistry<Data, Options, Loaded>) => {
+    const register: typeof registry.register = (name, method) => {
+      const what = `method ${task}/${name}`;
+      const open = named(file, what, method.open.bind(method));
+      const load = named(file, what, method.load.bind(method));
+      registry.register(name, { ...method, open, load });
+      registered.push(what);
+    };
+    return { register };
+  };
   return {
     agents: {
       dialogues: agentsOf('dialogues', dialogueAgents),
       questions: agentsOf('questions', questionAgents),
       links: agentsOf('links', linkAgents),
+    },
+    methods: {
+      dialogues: methodsOf('dialogues', dialogueMethods),
+      questions: methodsOf('questions', questionMethods),
+      links: methodsOf('links', linkMethods),
     },
     registerEnv<Options, Observation>(
       id: string,

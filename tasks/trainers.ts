@@ -12,6 +12,7 @@ export { type CloneOptions, type CloneStep, CloneTrainer } from '../trainers/clo
 export { cloneSettings, type CloneSettings } from '../trainers/clone-settings.js';
 export type { EpochReport } from '../agents/embeddings/epochs.js';
 export { openLinkScorer, type OpenedScorer, type ScoredData } from '../agents/embeddings/link-scorers.js';
+export { fitPhase } from '../trainers/fit-phase.js';
 export { forkSettings, type ForkSource } from '../trainers/fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from '../trainers/greedy-walks.js';
 export { type PpoOptions, PpoTrainer, type PpoUpdate } from '../trainers/ppo.js';
@@ -19,6 +20,8 @@ export type { ActorCritic } from '../trainers/ppo-step.js';
 export { ppoSettings, type PpoSettings } from '../trainers/ppo-settings.js';
 export { type Collect, type Rollout, wholeWalks } from '../trainers/rollout.js';
 export { StepRollout, type StepRolloutOptions } from '../agents/policy/step-rollout.js';
+export type { TrainingPhase } from '../trainers/phase.js';
+export type { TrainingRun } from '../trainers/task-trainer.js';
 export { trainRun, type TrainOptions } from '../trainers/train.js';
 export { transeSettings, type TransESettings } from '../agents/embeddings/transe/settings.js';
 export { trainTransE, type TransEOptions, type TransEResult } from '../agents/embeddings/transe/train-transe.js';

@@ -1,9 +1,7 @@
 /** Readers by kind, and out of their runs, as agents that answer questions. */
 import { z } from 'zod';
-import { dataSettings } from '../../datasets/settings.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { relationWalkSettings } from '../../envs/settings.js';
-import { encoderSettings } from '../../src/encoder/settings.js';
 import type { QuestionAgent } from '../question-agent.js';
 import { relationWalkerSettings } from '../relation-walker/settings.js';
 import type { RunCheckpoint } from '../method.js';
@@ -35,51 +33,43 @@ const kinds: Readonly<Record<ReaderKindName, ReaderKind>> = {
 /** A kind of reader by the name that settings have for it. */
 export const readerKind = (name: ReaderKindName): ReaderKind => kinds[name];
 
-/** The settings of a run that loading needs; others may be there. */
-const runConfig = z.object({
-  name: z.string(),
+/** Sections that loading needs. */
+const sections = {
   seed: z.int(),
-  data: dataSettings,
   relationWalk: relationWalkSettings,
   relationWalker: relationWalkerSettings,
-  encoder: encoderSettings,
   reader: readerSettings,
-});
+};
 
 /** @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing, `usage` for several runs */
 export function loadReaderRuns(
   runs: readonly RunCheckpoint[],
   options: QuestionOptions,
 ): Promise<LoadedQuestionWalker> {
-  const { folder: runFolder, checkpoint } = runs[0]!;
+  const [run] = runs as [RunCheckpoint];
   if (runs.length > 1) {
-    throw new WorkbenchError('usage', `expected runs that walk relations, got ${runFolder} among those that are one`, {
+    throw new WorkbenchError('usage', `expected runs that walk relations, got ${run.folder} among those that are one`, {
       hint: 'Of questions walkers over relations are averaged. Name other runs one by one.',
     });
   }
   requireSimd(options.backend ?? 'simd');
-  return loadQuestionWalker(
-    runFolder,
-    runConfig,
-    { ...options, checkpoint },
-    async ({ folder, settings, tensors, graph, encoder }) => {
-      const { name, reader: own, relationWalk, relationWalker, seed } = settings;
-      const kind = readerKind(own.kind);
-      const facts: ReaderFacts = {
-        graph,
-        encoder,
-        seed,
-        folder,
-        settings: own,
-        horizon: relationWalk.horizon,
-        maxTokens: relationWalker.maxTokens,
-        frontiers: frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20),
-      };
-      const reader = await kind.create(facts, readBasis(folder));
-      reader.restore(tensors);
-      return { agent: readerAgent(name, kind, reader, facts), dispose: () => reader.dispose() };
-    },
-  );
+  return loadQuestionWalker(run, sections, options, async ({ folder, settings, tensors, graph, encoder }) => {
+    const { name, reader: own, relationWalk, relationWalker, seed } = settings;
+    const kind = readerKind(own.kind);
+    const facts: ReaderFacts = {
+      graph,
+      encoder,
+      seed,
+      folder,
+      settings: own,
+      horizon: relationWalk.horizon,
+      maxTokens: relationWalker.maxTokens,
+      frontiers: frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20),
+    };
+    const reader = await kind.create(facts, readBasis(folder));
+    reader.restore(tensors);
+    return { agent: readerAgent(name, kind, reader, facts), dispose: () => reader.dispose() };
+  });
 }
 
 /** A reader as an agent; it is given the topic, and the hops where its settings say so. */

@@ -4,7 +4,6 @@ import type { Reader, ReaderKind } from './reader.js';
 import { loadReaderRuns, readerKind } from './agent.js';
 import { readerKinds, type ReaderSettings } from './settings.js';
 import { maskedQuestion, type QuestionSample } from '../../datasets/question.js';
-import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { goldSet } from '../../envs/relation-walk/rules.js';
@@ -45,11 +44,11 @@ function openReaderRun(
   { relationWalk, relationWalker, reader: own, seed }: WithReader,
   questions: QuestionTraining,
 ): TrainingRun {
-  const { dataset, graph, valid } = questions;
+  const { hashes, graph, valid } = questions;
   const train = shotsOf(questions.train, own.shots);
   const known = train.length < questions.train.length ? ` (${own.shots} a template)` : '';
   return {
-    hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
+    hashes,
     readsTexts: true,
     notes: [
       `${train.length} train${known} and ${valid.length} valid questions on graph ${graph.name}`,

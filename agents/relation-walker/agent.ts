@@ -1,7 +1,5 @@
 /** A trained relation walker as an agent that answers questions. */
-import { z } from 'zod';
 import type { QuestionTask } from '../../datasets/question.js';
-import { dataSettings } from '../../datasets/settings.js';
 import { type FrontierNode, frontierTrie, type FrontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import {
   applyRelation,
@@ -12,7 +10,6 @@ import {
 } from '../../envs/relation-walk/rules.js';
 import { relationWalkSettings } from '../../envs/settings.js';
 import { questionRoot, relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
-import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import { entitiesOf, type Frontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -24,12 +21,7 @@ import { openExecutor } from '../../src/nn/open-executor.js';
 import type { StoredTensors } from '../../src/nn/parameters.js';
 import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '../question-agent.js';
 import type { RunCheckpoint } from '../method.js';
-import {
-  type LoadedQuestionWalker,
-  loadQuestionWalker,
-  type OpenQuestionWalker,
-  type QuestionOptions,
-} from '../trained-run.js';
+import { type LoadedQuestionWalker, loadQuestionWalker, type QuestionOptions } from '../trained-run.js';
 import { readBasis } from '../readers/facts.js';
 import {
   type RelationNetwork,
@@ -191,13 +183,7 @@ export async function decodeChains(
   return beam.map(({ state: { node }, logProb, stopped }) => ({ node, logProb, stopped }));
 }
 
-const runConfig = z.object({
-  name: z.string(),
-  data: dataSettings,
-  relationWalk: relationWalkSettings,
-  encoder: encoderSettings,
-  relationWalker: relationWalkerSettings,
-});
+const sections = { relationWalk: relationWalkSettings, relationWalker: relationWalkerSettings };
 
 /** A relation walker's run, as an agent and as a judge of relations. */
 export interface LoadedRelationWalker extends LoadedQuestionWalker {
@@ -206,8 +192,8 @@ export interface LoadedRelationWalker extends LoadedQuestionWalker {
 }
 
 /** @param options default beam width 1: greedy @throws as `loadQuestionWalker`, and WorkbenchError `data` for an untrained run */
-function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedRelationWalker> {
-  return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
+function loadRelationWalkerRun(run: RunCheckpoint, options: QuestionOptions): Promise<LoadedRelationWalker> {
+  return loadQuestionWalker(run, sections, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const { name, relationWalk, relationWalker } = settings;
     const { horizon, hops, memoryMegabytes } = relationWalk;
     const shape = { numRelations: graph.local.numRelations, horizon };
@@ -229,16 +215,15 @@ export async function loadRelationWalkers(
   runs: readonly RunCheckpoint[],
   options: QuestionOptions,
 ): Promise<LoadedQuestionWalker> {
-  const { folder, checkpoint } = runs[0]!;
-  if (runs.length === 1) return loadRelationWalkerRun(folder, { ...options, checkpoint });
+  if (runs.length === 1) return loadRelationWalkerRun(runs[0]!, options);
   const members: LoadedRelationWalker[] = [];
   const close = async () => {
     for (const member of members) await member.close();
   };
   try {
-    for (const { folder, checkpoint } of runs) {
+    for (const run of runs) {
       const graph = members[0]?.graph ?? options.graph;
-      members.push(await loadRelationWalkerRun(folder, { ...options, checkpoint, graph }));
+      members.push(await loadRelationWalkerRun(run, { ...options, ...(graph && { graph }) }));
     }
     const [first] = members as [LoadedRelationWalker];
     const rulesOf = ({ walking: { rules } }: LoadedRelationWalker) => `${rules.horizon} relations, hops ${rules.hops}`;
@@ -299,11 +284,11 @@ function loadNetwork({ executor, folder, settings, tensors, encoder, shape }: Ke
  * @throws as `loadRelationWalkerRun`, and WorkbenchError `usage` for a run of another data set or one that does not walk relations
  */
 export function loadRelationRanker(
-  runFolder: string,
+  { folder, checkpoint }: RunCheckpoint,
   of: { dataset: string; graph: Graph },
-  options: Pick<OpenQuestionWalker, 'checkpoint' | 'modelPath'>,
+  options: Pick<QuestionOptions, 'modelPath'>,
 ): Promise<LoadedRelationWalker> {
-  const { id, config } = openRun(runFolder);
+  const { id, config } = openRun(folder);
   const { env, data, reader } = config as { env?: { id?: string }; data?: { dataset?: string }; reader?: unknown };
   const walks = env?.id ?? relationWalkId;
   if (walks !== relationWalkId || reader !== undefined || data?.dataset === undefined) {
@@ -320,5 +305,5 @@ export function loadRelationRanker(
       },
     );
   }
-  return loadRelationWalkerRun(runFolder, { ...options, graph: of.graph });
+  return loadRelationWalkerRun({ folder, checkpoint }, { ...options, graph: of.graph });
 }

@@ -1,7 +1,6 @@
 /** Training of the relation walker: text vectors scaled by train alone, the network, the worlds it walks, PPO, and the best on valid. */
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import type { TrainingQuestions } from '../../datasets/questions/training-questions.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
@@ -71,9 +70,9 @@ type OpenedWalk = Awaited<ReturnType<ReturnType<typeof relationWalk>>>;
 /** @throws WorkbenchError `data` for questions of which none can be walked */
 function openRun(settings: TrainSettings, questions: QuestionTraining): TrainingRun {
   const walk = relationWalk(settings, questions);
-  const { dataset, graph, train, valid, teacher } = questions;
+  const { hashes, graph, train, valid, teacher } = questions;
   return {
-    hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
+    hashes,
     readsTexts: true,
     notes: [
       `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,

@@ -1,7 +1,7 @@
 /** The questions that a run trains or is judged on. */
 import type { QuestionSample } from '../question.js';
 import { loadQuestionDataset, type QuestionDataset } from './question-dataset.js';
-import type { HoldOut } from './question-manifest.js';
+import { type HoldOut, questionsHash } from './question-manifest.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sampled } from '../../src/run/seeds.js';
@@ -12,6 +12,8 @@ export interface TrainingQuestions {
   dataset: QuestionDataset;
   subsets: readonly string[];
   graph: Graph;
+  /** Identity of graph and data set, for checkpoints. */
+  hashes: { graph: string; dataset: string };
   /** Those for entities that have an answer, as `valid`; a draw of them with `data.trainSamples`. */
   train: QuestionSample[];
   valid: QuestionSample[];
@@ -24,7 +26,8 @@ export async function loadTrainingQuestions({ data }: { data: DataSettings }): P
   const graph = await dataset.loadGraph(subsets);
   const answered = (split: string) => answeredQuestions(dataset, graph, { ...data, subsets }, split);
   const train = sampled(answered('train'), data.trainSamples ?? Infinity, 'data/train-samples');
-  return { dataset, subsets, graph, train, valid: answered('valid') };
+  const hashes = { graph: graph.hash, dataset: questionsHash(dataset.manifest) };
+  return { dataset, subsets, graph, hashes, train, valid: answered('valid') };
 }
 
 /** Questions for entities that have an answer. @throws WorkbenchError `data` where there is none */

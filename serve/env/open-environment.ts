@@ -9,7 +9,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { loadPreset } from '../../presets/index.js';
 import { loadTask, noDataset, ownerOf } from '../../tasks/index.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../../tasks/task.js';
-import { trainSettings } from '../../agents/train-settings.js';
+import { settingsSchema } from '../../agents/train-settings.js';
 import type { RowWriter } from './columns.js';
 import type { ServedEnv } from './session.js';
 
@@ -70,7 +70,7 @@ async function overData({ id, dataset, config, set, ...flags }: AskedEnv, work: 
   ];
   const settings =
     config === undefined
-      ? loadConfig(trainSettings, { text: '{}', overrides, source: 'the defaults' })
+      ? loadConfig(settingsSchema(), { text: '{}', overrides, source: 'the defaults' })
       : loadPreset(config, overrides);
   return task.environment(settings, flags, work);
 }

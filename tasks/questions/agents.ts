@@ -153,7 +153,7 @@ async function openWalker(name: string, of: Parameters<typeof loadRelationRanker
   }
   const { run, checkpoint = 'best' } = found;
   const modelPath = missingModel(encoderModelOf(run)) === undefined ? undefined : encoder;
-  const { ranker, close } = await loadRelationRanker(run.folder, of, { checkpoint, modelPath });
+  const { ranker, close } = await loadRelationRanker({ folder: run.folder, checkpoint }, of, { modelPath });
   return { ranker, close, checkpointHash: await sha256File(resolveCheckpoint(run.folder, checkpoint).file) };
 }
 

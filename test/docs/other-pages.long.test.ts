@@ -25,6 +25,7 @@ runsAsWritten('CONTRIBUTING.md', {
   before: quickstartLeft,
   saves: {
     'A trained agent': ['words.mjs'],
+    'A trained method': ['by-word.mjs', 'by-word.yaml'],
     'A prompted agent': ['step.mjs'],
     'A data set': ['capitals.mjs', 'capitals.tsv'],
     'A figure': ['near.mjs'],

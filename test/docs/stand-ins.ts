@@ -34,6 +34,7 @@ const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'qwen2.5-0.5b-instruct'];
 const tinyWords: Readonly<Record<string, string>> = {
   'Tom Hanks': 'Ivy Stone',
   'Riska Rising': 'Under Merune Skies',
+  'what language is [Crilmar Rising] in': 'what language is [Under Merune Skies] in',
   'Forrest Gump': 'Northland',
   '/film/actor/film./film/performance/film': 'citizen_of',
   '~/film/actor/film./film/performance/film': '~citizen_of',

@@ -172,7 +172,7 @@ describe('a trained walker', () => {
   test('walks the given length, which training did not have', async () => {
     const dataset = loadQuestionDataset('films');
     const films = await dataset.loadGraph(dataset.subsets);
-    const { ranker, close } = await loadRelationRanker(run, { dataset: 'films', graph: films }, { checkpoint: 'best' });
+    const { ranker, close } = await loadRelationRanker({ folder: run, checkpoint: 'best' }, { dataset: 'films', graph: films }, {});
     const [{ task }] = dataset.questions(films, { subsets: ['2-hop'], split: 'valid' }) as [QuestionSample];
     const lengths = async (hops?: number) =>
       (await ranker.walks(task, 4, hops)).map(({ relations }) => relations.length);
@@ -300,11 +300,7 @@ describe('as a pre-filter', () => {
     test('ranks what it learned first, from the relations walked and the question alone', async () => {
       const dataset = loadQuestionDataset('films');
       const films = await dataset.loadGraph(dataset.subsets);
-      const { ranker, close } = await loadRelationRanker(
-        run,
-        { dataset: 'films', graph: films },
-        { checkpoint: 'best' },
-      );
+      const { ranker, close } = await loadRelationRanker({ folder: run, checkpoint: 'best' }, { dataset: 'films', graph: films }, {});
       for (const { task, gold } of dataset.questions(films, { subsets: ['2-hop'], split: 'valid' })) {
         const [chain] = gold.chains;
         const relations = Array.from({ length: films.numRelations }, (_, i) => i);
@@ -317,12 +313,12 @@ describe('as a pre-filter', () => {
     });
 
     test('is refused where it was trained on another data set: both are named', () => {
-      const opening = () => loadRelationRanker(run, { dataset: 'songs', graph }, { checkpoint: 'best' });
+      const opening = () => loadRelationRanker({ folder: run, checkpoint: 'best' }, { dataset: 'songs', graph }, {});
       expect(opening).toThrow('expected a run of songs, got questions-run, which was trained on films');
     });
 
     test('is refused over another graph of the same name', async () => {
-      const opening = loadRelationRanker(run, { dataset: 'films', graph: other() }, { checkpoint: 'best' });
+      const opening = loadRelationRanker({ folder: run, checkpoint: 'best' }, { dataset: 'films', graph: other() }, {});
       await expect(opening).rejects.toThrow('expected a checkpoint of graph');
     });
 
