@@ -2,8 +2,6 @@
 import { Eta } from 'eta';
 import { printable } from '../src/run/printable.js';
 import type { Plot } from './plots/plot.js';
-import { axesStyle, plotStyle } from './plots/style.js';
-import { walkStyle } from './plots/walks.js';
 import { browserModule, chartLibrary, hashSource } from './scripts.js';
 import { style } from './style.js';
 import { templates } from './template.js';
@@ -167,11 +165,10 @@ const sectionTitles: [keyof PageView, id: string, title: string][] = [
 /** Renders the page. It is self-contained and works offline. */
 export function renderPage(view: PageView): string {
   const sections = sectionTitles.flatMap(([key, id, title]) => (view[key].length > 0 ? [{ id, title }] : []));
-  const scripts = { library: chartLibrary(), module: `${browserModule('browser/page')}openPage();\n` };
+  const scripts = { library: chartLibrary(), module: `${browserModule('reports/browser/page')}openPage();\n` };
   const allowed = Object.values(scripts).map(hashSource).join(' ');
   const plots = jsonForHtml(view.plots);
-  const styles = style + plotStyle + walkStyle + axesStyle;
-  return eta.render('@page', { ...view, sections, style: styles, plots, scripts, allowed });
+  return eta.render('@page', { ...view, sections, style, plots, scripts, allowed });
 }
 
 /**

@@ -9,12 +9,12 @@ import { runFiles } from '../src/run/run-files.js';
 import { openRun, runIn } from '../src/run/run-folder.js';
 import { rankedTrials, trialsOf, type SweepInfo, type Trial } from '../src/run/sweep.js';
 import { axesOf } from '../src/run/sweep-axes.js';
-import { measureOf } from './curves.js';
 import { type Fact, factsIn, type PageView, type PartView, renderPage, type RunView, type Table } from './html.js';
 import { parallelAxes } from './parallel-axes.js';
 import { type ChartGroup, type Drawn, pictureDrawer } from './pictures.js';
 import { greys, palette } from './plots/colors.js';
 import type { BarPlot, LinePlot, PlotLine } from './plots/plot.js';
+import { measureOf } from './plots/series.js';
 import type { Report } from './report.js';
 import { loadRunData } from './run-data.js';
 import { percent, plain } from './format.js';
@@ -97,7 +97,8 @@ function writingOf(metric: string, valued: readonly { value: number; runs: Trial
   const evaluations = evaluated ? loadRunData(openRun(join(folder, evaluated.name))).evaluations : [];
   const figures = evaluations.flatMap(({ record }) => record.figures);
   const values = valued.map(({ value }) => value);
-  const { title, isShare } = measureOf(metric, figures, values);
+  const { title, unit } = measureOf(metric, figures, values);
+  const isShare = unit === '%';
   const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
   return { name: title.replace(/, %$/, ''), isShare, write };
 }

@@ -8,14 +8,14 @@
  * chart.js must be there as the global `Chart` (its own UMD build, before this module). A reader points, drags a range to zoom,
  * turns the wheel over a chart that has the focus (or with Ctrl), and double-clicks for the whole; by keys: arrows go from
  * point to point, + and − zoom, 0 shows the whole. The names below switch lines off; next to them are smoothing, logarithmic axes,
- * what the horizontal axis counts, and the values as CSV. Colours are those of day or night; the style is `plotStyle`.
+ * what the horizontal axis counts, and the values as CSV. Colours are those of day or night; the style is that of `style.ts`.
  */
 import type { Chart as ChartType } from 'chart.js';
 import { dark, light, type View } from '../plots/chart.js';
 import { configOf, sizeOf } from '../plots/config.js';
 import { csvCell } from '../../src/run/printable.js';
 import type { LinePlot, Plot, PlotLine, Value } from '../plots/plot.js';
-import { courseOf } from '../plots/smoothing.js';
+import { courseOf } from '../plots/series.js';
 import { listen, type Handled } from './pointer.js';
 
 declare const Chart: typeof ChartType;
@@ -88,7 +88,7 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
     stage.style.height = `${plot.kind === 'lines' ? (plot.height ?? 250) - 40 : sizeOf(plot).height - 20}px`;
     names.replaceChildren(...nameButtons(plot, view, change));
     const csv = csvButton(() => plot, fileName);
-    tools.replaceChildren(...toolsFor(plot, view, change), ...(plot.kind === 'bars' ? [csv] : [reset, csv]));
+    tools.replaceChildren(...toolsFor(() => plot, view, change), ...(plot.kind === 'bars' ? [csv] : [reset, csv]));
   };
   furnish();
   redraw();
@@ -102,10 +102,15 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
 
   return {
     update(next) {
-      const isSame = next.kind === plot.kind && shapeOf(next) === shapeOf(plot);
+      const before = shapeOf(plot, view);
+      if (next.kind === 'lines' && plot.kind === 'lines') {
+        if (view.axis >= next.axes.length) view = viewOf(next);
+        // A range in other units is none.
+        else if (next.axes[view.axis] !== plot.axes[view.axis]) view = { ...view, x: undefined, y: undefined };
+        if (view.window === plot.window) view = { ...view, window: next.window ?? 1 };
+      }
       plot = next;
-      if (next.kind === 'lines' && view.axis >= next.axes.length) view = viewOf(next);
-      if (!isSame) furnish();
+      if (shapeOf(plot, view) !== before) furnish();
       redraw();
     },
     remove() {
@@ -119,9 +124,18 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
 }
 
 /** Inputs of the controls: the controls are rebuilt when they change. */
-function shapeOf(plot: Plot): string {
-  if (plot.kind === 'lines')
-    return JSON.stringify([plot.title, plot.axes, plot.lines.map(({ label, color }) => [label, color]), plot.levels]);
+function shapeOf(plot: Plot, { window }: View): string {
+  if (plot.kind === 'lines') {
+    const { title, axes, lines, levels } = plot;
+    return JSON.stringify([
+      title,
+      axes,
+      lines.map(({ label, color }) => [label, color]),
+      levels,
+      window,
+      canSmooth(plot),
+    ]);
+  }
   const of = plot.kind === 'bars' ? plot.bars : plot.points;
   return JSON.stringify([plot.title, of.map(({ label, color }) => [label, color])]);
 }
@@ -155,7 +169,8 @@ function nameButtons(plot: Plot, view: View, change: (part: Partial<View>) => vo
   });
 }
 
-function toolsFor(plot: Plot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+function toolsFor(current: () => Plot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+  const plot = current();
   if (plot.kind !== 'lines') return [];
   const toggle = (text: string, key: 'logX' | 'logY') => {
     const one = button(text, () => {
@@ -169,7 +184,7 @@ function toolsFor(plot: Plot, view: View, change: (part: Partial<View>) => void)
   };
   return [
     ...axisChoice(plot, view, change),
-    ...smoother(plot, view, change),
+    ...(canSmooth(plot) ? [smoother(() => longestOf(current() as LinePlot), view, change)] : []),
     toggle('log x', 'logX'),
     toggle('log y', 'logY'),
   ];
@@ -184,18 +199,21 @@ function axisChoice({ axes }: LinePlot, view: View, change: (part: Partial<View>
   return [choice];
 }
 
+const longestOf = ({ lines }: LinePlot) => Math.max(0, ...lines.map(({ seeds }) => seeds[0]?.length ?? 0));
+
+function canSmooth(plot: LinePlot): boolean {
+  return plot.smooths ?? (longestOf(plot) >= 10 && plot.lines.every(({ low }) => low === undefined));
+}
+
 /** A slider over odd windows, up to half of the longest line. */
-function smoother(plot: LinePlot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
-  const longest = Math.max(0, ...plot.lines.map(({ seeds }) => seeds[0]?.length ?? 0));
-  const { smooths = longest >= 10 && plot.lines.every(({ low }) => low === undefined) } = plot;
-  if (!smooths) return [];
+function smoother(longest: () => number, view: View, change: (part: Partial<View>) => void): HTMLElement {
   const slider = make('input', '');
   slider.type = 'range';
   slider.min = '0';
   // Windows grow by squares: one point, then few, up to half of all.
   const steps = 12;
   slider.max = String(steps);
-  const windowAt = (place: number) => 1 + 2 * Math.round((longest / 4 - 0.5) * (place / steps) ** 2);
+  const windowAt = (place: number) => 1 + 2 * Math.round((longest() / 4 - 0.5) * (place / steps) ** 2);
   const nearest = Array.from({ length: steps + 1 }, (_, i) => i).findLast((i) => windowAt(i) <= view.window) ?? 0;
   slider.value = String(nearest);
   const label = make('label', '', document.createTextNode('smooth'), slider);
@@ -210,7 +228,7 @@ function smoother(plot: LinePlot, view: View, change: (part: Partial<View>) => v
     describe(window);
     change({ window });
   });
-  return [label];
+  return label;
 }
 
 function csvButton(plot: () => Plot, fileName: string | undefined): HTMLElement {
