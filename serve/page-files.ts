@@ -52,7 +52,6 @@ const own = `
 body { max-width: none; margin: 0; padding: 0; }
 .skip { position: absolute; left: 0.5rem; top: -3rem; background: var(--paper); padding: 0.4rem 0.8rem; z-index: 3; }
 .skip:focus { top: 0.5rem; }
-:is(a, button, select, input, summary, main):focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 main:focus { outline: none; }
 .bar { position: sticky; top: 0; z-index: 2; display: flex; align-items: center; gap: 0.4rem 1.6rem; flex-wrap: wrap; padding: 0.55rem 1.4rem; background: var(--paper); border-bottom: 1px solid var(--line); }
 .brand { margin: 0; font-weight: 700; letter-spacing: -0.01em; }
