@@ -53,7 +53,7 @@ a:hover { text-decoration: underline; }
 }
 figure { margin: 0; }
 img { width: 100%; max-width: 440px; height: auto; display: block; }
-@media screen { .drawn > img, .drawn > .alt { display: none; } }
+@media screen { figure:has(canvas) > :is(img, .alt) { display: none; } }
 button.sort { all: unset; cursor: pointer; }
 button.sort:focus-visible, :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 th[aria-sort] { color: var(--ink); }
@@ -131,7 +131,7 @@ details.part[open] { padding-bottom: 1rem; }
   pre { max-height: none; }
   :root { color-scheme: light; }
   nav, .plot-names, .plot-tools { display: none; }
-  .drawn:has(> img) > .plot { display: none; }
+  figure:has(> img) > .plot { display: none; }
   body { padding: 0; font-size: 10.5pt; }
   .example, figure, tr, .summary, .tiles { break-inside: avoid; }
   h2, h3, h4, summary { break-after: avoid; }

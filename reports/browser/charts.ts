@@ -36,11 +36,13 @@ interface DrawOptions {
   fileName?: string | undefined;
 }
 
-/** Fills an element with an interactive chart. */
+/** Fills an empty element with an interactive chart once it comes near the viewport; far from it, updates wait. */
 export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: DrawOptions = {}): DrawnChart {
   let plot = first;
   let view = viewOf(plot);
   let chart: ChartType | undefined;
+  let isNear = false;
+  let isStale = true;
   const night = window.matchMedia('(prefers-color-scheme: dark)');
   const paper = window.matchMedia('print');
 
@@ -56,9 +58,11 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
   names.setAttribute('aria-label', 'shown');
   const tools = make('div', 'plot-tools');
   host.classList.add('plot', plot.kind);
-  host.replaceChildren(title, stage, said, names, tools);
 
-  const redraw = () => {
+  const redraw = (now = isNear) => {
+    isStale = !now;
+    if (isStale) return;
+    if (!host.hasChildNodes()) host.append(title, stage, said, names, tools);
     chart?.destroy();
     const theme = night.matches && !paper.matches ? dark : light;
     chart = new Chart(canvas, configOf(plot, theme, view));
@@ -91,11 +95,18 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
     tools.replaceChildren(...toolsFor(() => plot, view, change), ...(plot.kind === 'bars' ? [csv] : [reset, csv]));
   };
   furnish();
-  redraw();
+  const near = new IntersectionObserver(
+    (entries) => {
+      isNear = entries.at(-1)!.isIntersecting;
+      if (isNear && isStale) redraw();
+    },
+    { rootMargin: '600px' },
+  );
+  near.observe(host);
   const ignore = listen(handled);
   const onTheme = () => {
     furnish();
-    redraw();
+    redraw(isNear || chart !== undefined);
   };
   night.addEventListener('change', onTheme);
   paper.addEventListener('change', onTheme);
@@ -114,6 +125,7 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
       redraw();
     },
     remove() {
+      near.disconnect();
       ignore();
       night.removeEventListener('change', onTheme);
       paper.removeEventListener('change', onTheme);

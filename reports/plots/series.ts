@@ -34,7 +34,7 @@ export interface RunLog {
 }
 
 /** Runs that share a line: its seeds. */
-export interface RunLine extends Pick<PlotLine, 'label' | 'color' | 'dashed'> {
+interface RunLine extends Pick<PlotLine, 'label' | 'color' | 'dashed'> {
   runs: readonly RunLog[];
 }
 

@@ -12,13 +12,11 @@ interface NamedPlot {
   plot: LinePlot;
 }
 
-/** A chart of the page, drawn when it comes near the viewport. */
+/** A chart of the page, with its plot as JSON. */
 interface Card {
   element: HTMLElement;
-  plot: LinePlot;
-  isNear: boolean;
-  isStale: boolean;
-  drawn?: DrawnChart;
+  drawn: DrawnChart;
+  shown: string;
 }
 
 let filter = '';
@@ -26,29 +24,10 @@ let filter = '';
 /** Fills the view. @returns redraws after changes of logs or selection, and frees the charts */
 export function openCurves(view: HTMLElement, state: State) {
   const cards = new Map<string, Card>();
-  const byElement = new WeakMap<Element, Card>();
-  const near = new IntersectionObserver(
-    (entries) => {
-      for (const { target, isIntersecting } of entries) {
-        const card = byElement.get(target);
-        if (!card) continue;
-        card.isNear = isIntersecting;
-        show(card);
-      }
-    },
-    { rootMargin: '400px' },
-  );
   const body = h('div', { class: 'sections' });
   const note = h('p', { class: 'quiet', role: 'status' });
   const draw = (reset = false) => update(reset);
   view.replaceChildren(h('h1', {}, 'Curves'), controlsOf(state, draw), note, body);
-
-  function show(card: Card): void {
-    if (!card.isNear || !card.isStale) return;
-    card.isStale = false;
-    if (card.drawn) card.drawn.update(card.plot);
-    else card.drawn = drawChart(card.element, card.plot);
-  }
 
   /** @param reset drops zooms and chosen axes */
   function update(reset = false): void {
@@ -63,35 +42,30 @@ export function openCurves(view: HTMLElement, state: State) {
     const none = state.shownRuns().length > 0 ? 'Nothing is logged yet.' : 'Choose runs to see their curves.';
     note.textContent = [...(plots.length > 0 ? [] : [none]), ...troubles].join(' ');
     const wanted = new Set(plots.map(({ id }) => id));
-    for (const [id, card] of cards) {
+    for (const [id, { drawn }] of cards) {
       if (wanted.has(id) && !reset) continue;
-      near.unobserve(card.element);
-      card.drawn?.remove();
+      drawn.remove();
       cards.delete(id);
     }
     for (const { id, plot } of plots) {
       const card = cards.get(id);
-      if (card)
-        Object.assign(card, { plot, isStale: card.isStale || JSON.stringify(card.plot) !== JSON.stringify(plot) });
-      else cards.set(id, { element: h('div', { class: 'card', 'data-plot': id }), plot, isNear: false, isStale: true });
+      const shown = JSON.stringify(plot);
+      if (!card) {
+        const element = h('div', { class: 'card', 'data-plot': id });
+        cards.set(id, { element, drawn: drawChart(element, plot), shown });
+      } else if (card.shown !== shown) {
+        card.shown = shown;
+        card.drawn.update(plot);
+      }
     }
     arrange(body, plots, (id) => cards.get(id)!.element);
-    for (const { id } of plots) {
-      const card = cards.get(id)!;
-      if (!byElement.has(card.element)) {
-        byElement.set(card.element, card);
-        near.observe(card.element);
-      }
-      show(card);
-    }
   }
 
   update();
   return {
     update: () => update(),
     close() {
-      near.disconnect();
-      for (const { drawn } of cards.values()) drawn?.remove();
+      for (const { drawn } of cards.values()) drawn.remove();
     },
   };
 }

@@ -14,7 +14,7 @@ interface CurveOptions {
 }
 
 /** Runs that share a line. */
-export interface ShownLine {
+interface ShownLine {
   label: string;
   color: string;
   runs: readonly RunSummary[];
