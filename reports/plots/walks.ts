@@ -1,5 +1,6 @@
 /** Walks drawn on the graph as SVG: the chosen walk, the rest of the beam, and the gold walk, as one tree of edges. */
 import { printable } from '../../src/run/printable.js';
+import { readRelation } from '../format.js';
 import { escapeText } from '../html.js';
 
 /** A hop in names: head, relation, tail. */
@@ -54,9 +55,7 @@ export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
     let node = rooted(hops[0]?.[0] ?? start);
     mark(node);
     for (const [, name, entity] of hops) {
-      const inverse = name.startsWith('~');
-      const relation = inverse ? name.slice(1) : name;
-      node = child(node.children, { relation, inverse, entity, depth: node.depth + 1 });
+      node = child(node.children, { ...readRelation(name), entity, depth: node.depth + 1 });
       mark(node);
     }
     return node;
