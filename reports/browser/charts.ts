@@ -226,7 +226,7 @@ function smoother(longest: () => number, view: View, change: (part: Partial<View
   const steps = 12;
   slider.max = String(steps);
   const windowAt = (place: number) => 1 + 2 * Math.round((longest() / 4 - 0.5) * (place / steps) ** 2);
-  const nearest = Array.from({ length: steps + 1 }, (_, i) => i).findLast((i) => windowAt(i) <= view.window) ?? 0;
+  const nearest = Array.from({ length: steps }, (_, i) => i).find((i) => windowAt(i) >= view.window) ?? steps;
   slider.value = String(nearest);
   const label = make('label', '', document.createTextNode('smooth'), slider);
   const describe = (window: number) => {
