@@ -89,7 +89,7 @@ const lmdb = () =>
 /** Draws a picture: a canvas can load and still leave pictures blank. */
 const charts = () =>
   optional('chartjs-node-canvas', '@napi-rs/canvas', async () => {
-    const { tryCanvas } = await import('../reports/canvas.js');
+    const { tryCanvas } = await import('../reports/pictures.js');
     const boxes = await tryCanvas();
     return `draws charts${boxes.length > 0 ? `; no font for ${boxes.join(', ')}: boxes in pictures` : ''}`;
   });

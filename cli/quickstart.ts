@@ -47,7 +47,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   const { embeddedModelName } = await import('../src/llm/model-files.js');
   const folder = resolve(flags.runDir ?? quickstartFolder(model, seed));
   // Fails before the work if charts cannot be drawn.
-  const { tryCanvas } = await import('../reports/canvas.js');
+  const { tryCanvas } = await import('../reports/pictures.js');
   await tryCanvas();
   printNote(`quickstart in ${folder}`);
   const result = await quickstart({

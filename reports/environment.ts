@@ -1,6 +1,7 @@
 /** Machine, versions and data of all runs, listed once, and the command that repeats each part. */
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
+import { shellWord } from '../src/run/command-line.js';
 import { type Fact, factsIn, type PageView, type RunView } from './html.js';
 import { encoderOf, seedOf, type EvaluationData, type RunData, type RunGroup } from './run-data.js';
 import { listed, plain } from './format.js';
@@ -24,7 +25,7 @@ function groupView({ label, runs }: RunGroup, shared: readonly Fact[]): RunView 
   const unfinished = runs.filter(({ info }) => info.state.status !== 'finished');
   const status =
     unfinished.length > 0 ? ` (${unfinished.map(({ info }) => `${info.id}: ${info.state.status}`).join(', ')})` : '';
-  const commands = runs.map(({ info }) => `npx kgwalk ${info.environment.argv.map(quoted).join(' ')}`);
+  const commands = runs.map(({ info }) => `npx kgwalk ${info.environment.argv.map(shellWord).join(' ')}`);
   const own = sharedBy(runs.map((run) => Object.values(subjectFacts).flatMap((of) => of(run))));
   return {
     title: `${label}${status}`,
@@ -96,7 +97,7 @@ function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
   return [
     {
       title: 'Evaluations',
-      command: evaluations.map(({ name }) => `npx kgwalk replay ${quoted(name)}`).join('\n'),
+      command: evaluations.map(({ name }) => `npx kgwalk replay ${shellWord(name)}`).join('\n'),
       environment: [
         ...(models.length > 0 ? [{ name: models.length > 1 ? 'models' : 'model', value: listed(models) }] : []),
         ...[...hashes].map(([name, some]) => {
@@ -118,7 +119,3 @@ const answered = new Set(
     ' ',
   ),
 );
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}

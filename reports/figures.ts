@@ -5,9 +5,8 @@ import type { ChartGroup, NamedChart } from './pictures.js';
 import { boundOf, choicesOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
 import { palette } from './plots/colors.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
-import { meanOf } from './plots/smoothing.js';
+import { largest, meanOf } from './plots/series.js';
 import { groupBy } from './run-data.js';
-import { largest } from './series.js';
 import { listed, milliseconds, percent, plain } from './format.js';
 
 /** Findings as bars; undefined if there are none. @param title title of the chart */

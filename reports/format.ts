@@ -64,14 +64,6 @@ export function readRelation(name: string): { relation: string; inverse: boolean
   return { relation: inverse ? name.slice(inversePrefix.length) : name, inverse };
 }
 
-/** `←starred_actors— —has_genre→`, as walks are drawn. */
-export function chainText(relations: readonly string[]): string {
-  const arrows = relations
-    .map(readRelation)
-    .map(({ relation, inverse }) => (inverse ? `←${relation}—` : `—${relation}→`));
-  return arrows.join(' ');
-}
-
 /** `0.2912` → `29.1`. */
 export function percent(fraction: number): string {
   return (100 * fraction).toFixed(1);

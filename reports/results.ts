@@ -2,11 +2,11 @@
 import { canonicalJson, isPlain } from '../src/run/config-values.js';
 import { agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Figure, type TestedDifference } from '../src/run/figures.js';
-import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
-import { meanOf } from './plots/smoothing.js';
+import { average, averageSlices, groupBy, namedBy } from './run-data.js';
+import type { EvaluationData, Figures, Speed, Subject } from './run-data.js';
+import { meanOf } from './plots/series.js';
 import { agentColors, palette } from './plots/colors.js';
 import type { PlotEstimate } from './plots/plot.js';
-import { average, averageSlices, namedBy, type Figures } from './series.js';
 import { labelOf, plain, wordsOf } from './format.js';
 
 /** Mean, median, 95th percentile, maximum and total over samples. */

@@ -13,7 +13,9 @@ import { openObject, readJsonFile } from '../src/run/read-json.js';
 import type { MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { evaluationFiles, runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
+import type { Estimate, EvaluationMetrics } from '../src/run/figures.js';
 import { agentColors, palette } from './plots/colors.js';
+import { deviationOf, meanOf } from './plots/series.js';
 import { algorithmOf, kindOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './format.js';
 
 interface TrainedBy {
@@ -257,4 +259,43 @@ export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): M
     groups.set(key, [...(groups.get(key) ?? []), value]);
   }
   return groups;
+}
+
+/** A figure averaged over seeds; its interval is over samples, averaged likewise. Fractions in [0, 1]. */
+export interface Mean extends Estimate {
+  /** Standard deviation over seeds; absent for one. */
+  deviation?: number;
+}
+
+/** Figures by the name of their metric. */
+export type Figures = Readonly<Record<string, Mean>>;
+
+/** Creates a record without prototype: keys come from data and may equal names of object members. */
+export function namedBy<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  const record = Object.create(null) as Record<string, T>;
+  for (const [name, value] of entries) record[name] = value;
+  return record;
+}
+
+/** Means over evaluations, for figures that all of them have. */
+export function average(all: readonly EvaluationMetrics[]): Figures {
+  const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => Object.hasOwn(metrics, key)));
+  return namedBy(
+    keys.map((key): [string, Mean] => {
+      const figures = all.map((metrics) => metrics[key]!);
+      const mean = (part: 'value' | 'low' | 'high') => meanOf(figures.map((figure) => figure[part]));
+      const deviation = deviationOf(figures.map(({ value }) => value));
+      const figure = { value: mean('value'), low: mean('low'), high: mean('high'), n: figures[0]!.n };
+      return [key, figures.length > 1 ? { ...figure, deviation } : figure];
+    }),
+  );
+}
+
+/** Means per slice over the evaluations that have it. */
+export function averageSlices(
+  all: readonly { slices: Readonly<Record<string, EvaluationMetrics>> }[],
+): Record<string, Figures> {
+  const names = [...new Set(all.flatMap(({ slices }) => Object.keys(slices)))];
+  const of = (name: string) => all.flatMap(({ slices }) => (Object.hasOwn(slices, name) ? [slices[name]!] : []));
+  return namedBy(names.map((name): [string, Figures] => [name, average(of(name))]));
 }

@@ -1,13 +1,10 @@
-/** Browser code of the page: chart.js's own build and the modules of `reports/browser/`, joined into one text. */
+/** Browser code of both pages: chart.js's own build, and a module with all that it imports, joined into one text. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-
-const here = import.meta.dirname;
-
-/** Compiled files: next to this one, or in the build folder for tests that run from sources. */
-const compiled = existsSync(join(here, 'browser', 'page.js')) ? here : join(here, '..', 'dist', 'reports');
+import { WorkbenchError } from '../src/run/errors.js';
+import { packageRoot } from '../src/run/locations.js';
 
 /** chart.js for browsers: defines the global `Chart`; begins with its licence comment. */
 export function chartLibrary(): string {
@@ -17,7 +14,8 @@ export function chartLibrary(): string {
 
 /**
  * Bundles a module and its imports into one module: one scope per module, exports at the end.
- * @param entry path without extension, from `reports/`, such as `browser/page` or `browser/charts`
+ * @param entry path without extension, such as `reports/browser/page`
+ * @throws {WorkbenchError} `failure` if the program was not built
  */
 export function browserModule(entry: string): string {
   const scopes: string[] = [];
@@ -26,6 +24,11 @@ export function browserModule(entry: string): string {
   const add = (file: string): string => {
     const known = places.get(file);
     if (known !== undefined) return `module${known}`;
+    if (!existsSync(file)) {
+      throw new WorkbenchError('failure', `expected the page's scripts, got none, at ${file}`, {
+        hint: 'They come with the package; in a clone `npm run build` makes them.',
+      });
+    }
     const code = readFileSync(file, 'utf8').replace(imports, (_, names: string, from: string) => {
       return `const {${names.replaceAll(' as ', ': ')}} = ${add(join(dirname(file), from))};\n`;
     });
@@ -36,14 +39,15 @@ export function browserModule(entry: string): string {
     );
     return name;
   };
-  const file = join(compiled, `${entry}.js`);
+  const file = join(packageRoot(), 'dist', `${entry}.js`);
   const name = add(file);
   return `${scopes.join('')}export const { ${exportsOf(readFileSync(file, 'utf8')).join(', ')} } = ${name};\n`;
 }
 
 const imports = /^import \{([^}]*)\} from '(\.[^']+)';\n/gm;
 
-const exportsOf = (code: string) => [...code.matchAll(/^export (?:function|const) (\w+)/gm)].map(([, name]) => name!);
+const exportsOf = (code: string) =>
+  [...code.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)].map(([, name]) => name!);
 
 /** `script-src` source that allows exactly one inline script. @param script text between the tags */
 export function hashSource(script: string): string {

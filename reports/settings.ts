@@ -5,11 +5,9 @@ import { evaluatedKeys, type Trained } from './curves.js';
 import type { Table } from './html.js';
 import type { ChartGroup } from './pictures.js';
 import { saidOf } from './results.js';
-import { groupBy, type RunData, type RunGroup } from './run-data.js';
+import { groupBy, type Mean, type RunData, type RunGroup } from './run-data.js';
 import type { BarPlot } from './plots/plot.js';
-import { deviationOf, halfInterval, meanOf } from './plots/smoothing.js';
-import { seriesOfPhase } from './plots/logged.js';
-import { largest, takenUpTo, type Mean } from './series.js';
+import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo } from './plots/series.js';
 import { figureCell } from './tables.js';
 import { duration, kindOf, plain, withoutSeed } from './format.js';
 

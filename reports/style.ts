@@ -1,4 +1,4 @@
-/** Style sheet of the report page: one column for print, phones, light and dark mode. */
+/** CSS of both pages: one column for print, phones, light and dark mode; interactive charts, axes of sweeps, drawn walks. */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -53,9 +53,9 @@ a:hover { text-decoration: underline; }
 }
 figure { margin: 0; }
 img { width: 100%; max-width: 440px; height: auto; display: block; }
-@media screen { .drawn > img, .drawn > .alt { display: none; } }
+@media screen { figure:has(canvas) > :is(img, .alt) { display: none; } }
 button.sort { all: unset; cursor: pointer; }
-button.sort:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+button.sort:focus-visible, :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 th[aria-sort] { color: var(--ink); }
 th[aria-sort=ascending] button::after { content: ' ↑'; }
 th[aria-sort=descending] button::after { content: ' ↓'; }
@@ -65,7 +65,6 @@ th[aria-sort=descending] button::after { content: ' ↓'; }
   background: linear-gradient(to left, var(--paper) 30%, transparent) right / 3rem 100% local no-repeat,
     radial-gradient(farthest-side at 100% 50%, var(--shadow), transparent) right / 0.9rem 100% no-repeat;
 }
-.scroll:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; min-width: min(100%, 46rem); }
 th { text-align: right; font-weight: 600; color: var(--quiet); font-size: 0.8rem; white-space: nowrap; }
 td { text-align: right; white-space: nowrap; }
@@ -132,7 +131,7 @@ details.part[open] { padding-bottom: 1rem; }
   pre { max-height: none; }
   :root { color-scheme: light; }
   nav, .plot-names, .plot-tools { display: none; }
-  .drawn:has(> img) > .plot { display: none; }
+  figure:has(> img) > .plot { display: none; }
   body { padding: 0; font-size: 10.5pt; }
   .example, figure, tr, .summary, .tiles { break-inside: avoid; }
   h2, h3, h4, summary { break-after: avoid; }
@@ -143,4 +142,54 @@ details.part[open] { padding-bottom: 1rem; }
   td small { font-size: 7pt; }
   th:first-child, td:first-child { position: static; min-width: 0; }
 }
+
+/* Charts. */
+.plot { min-width: 0; position: relative; }
+.plot-title { margin: 0 0 0.3rem; font-size: 0.85rem; font-weight: 600; line-height: 1.3; overflow-wrap: anywhere; }
+.plot-stage { position: relative; }
+.plot-stage canvas { display: block; touch-action: pan-y; border-radius: 4px; cursor: crosshair; }
+.plot-brush { position: absolute; pointer-events: none; background: var(--accent); opacity: 0.18; }
+.plot-said { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.plot-names, .plot-tools { display: flex; flex-wrap: wrap; align-items: center; gap: 0.1rem 0.15rem; font-size: 0.76rem; }
+.plot button, .plot select { font: inherit; color: var(--ink); background: none; border: 0; border-radius: 5px; padding: 0.15rem 0.4rem; cursor: pointer; max-width: 100%; text-align: left; overflow-wrap: anywhere; }
+.plot button:hover:enabled, .plot select:hover { background: var(--panel); }
+.plot button:disabled { opacity: 0.4; cursor: default; }
+.plot-names i { display: inline-block; width: 0.9rem; height: 3px; border-radius: 2px; margin-right: 0.35rem; vertical-align: middle; }
+.plot-names i.level { height: 0; border-top: 2px dashed var(--quiet); background: none; }
+.plot-names i.next { border-top-style: dotted; }
+.plot-names button[aria-pressed=false] { opacity: 0.45; text-decoration: line-through; }
+.plot-tools { color: var(--quiet); border-top: 1px solid var(--line); margin-top: 0.2rem; padding-top: 0.2rem; }
+.plot-tools button, .plot-tools select { color: var(--quiet); field-sizing: content; }
+.plot-tools button[aria-pressed=true] { color: var(--accent); font-weight: 600; background: var(--soft); }
+.plot.bars .plot-tools { position: absolute; top: -0.25rem; right: 0; border: 0; margin: 0; padding: 0; }
+.plot.bars .plot-title { padding-right: 2.8rem; }
+.plot-tools label { display: inline-flex; align-items: center; gap: 0.3rem; padding: 0 0.3rem; }
+.plot-tools input[type=range] { width: 4.5rem; height: 1rem; accent-color: var(--accent); }
+@media (max-width: 600px) { .plot button, .plot select { padding: 0.4rem 0.5rem; } }
+.axes { width: 100%; height: auto; display: block; font-size: 12px; }
+.axes text { fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } .axes .quiet { fill: var(--quiet); font-size: 11px; }
+.axes .axis { stroke: var(--line); stroke-width: 2; } .axes .tick { stroke: var(--quiet); }
+.axes path { fill: none; stroke: var(--accent); stroke-width: 1.6; }
+.axes path.stopped { stroke: var(--quiet); stroke-dasharray: 4 4; }
+.axes path.best { stroke: var(--bad); stroke-width: 3.2; opacity: 1; }
+.axes path:hover { stroke-width: 4; opacity: 1; }
+
+/* Drawn walks. */
+.walks-drawn { display: block; width: 100%; max-width: 420px; height: auto; margin: 0.4rem 0; font-size: 12px; }
+.walks-drawn path { fill: none; stroke: var(--faint); stroke-linecap: round; }
+.walks-drawn circle { fill: var(--paper); stroke: var(--faint); stroke-width: 2; }
+.walks-drawn text { fill: var(--quiet); }
+.walks-drawn .relation, .walks-drawn .share { fill: var(--quiet); font-weight: 400; font-size: 11px; }
+.walks-drawn .start, .walks-drawn text.taken { fill: var(--ink); font-weight: 600; }
+.walks-drawn circle.start { stroke: var(--ink); }
+.walks-drawn path.taken { stroke: var(--accent); }
+.walks-drawn circle.taken { stroke: var(--accent); fill: var(--accent); }
+.walks-drawn path.gold { stroke: var(--good); }
+.walks-drawn path.gold:not(.taken) { stroke-dasharray: 4 4; }
+.walks-drawn circle.gold { stroke: var(--good); }
+.walks-drawn circle.taken.gold { fill: var(--good); }
+.walks-drawn text.gold { fill: var(--good); }
+.walks-drawn path.wrong { stroke: var(--bad); }
+.walks-drawn circle.wrong { stroke: var(--bad); fill: var(--bad); }
+.walks-drawn text.wrong { fill: var(--bad); }
 `;

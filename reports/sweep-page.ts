@@ -9,12 +9,12 @@ import { runFiles } from '../src/run/run-files.js';
 import { openRun, runIn } from '../src/run/run-folder.js';
 import { rankedTrials, trialsOf, type SweepInfo, type Trial } from '../src/run/sweep.js';
 import { axesOf } from '../src/run/sweep-axes.js';
-import { measureOf } from './curves.js';
 import { type Fact, factsIn, type PageView, type PartView, renderPage, type RunView, type Table } from './html.js';
 import { parallelAxes } from './parallel-axes.js';
 import { type ChartGroup, type Drawn, pictureDrawer } from './pictures.js';
 import { greys, palette } from './plots/colors.js';
-import type { BarPlot, LinePlot, PlotLine } from './plots/plot.js';
+import type { BarPlot, LinePlot } from './plots/plot.js';
+import { measureOf, plotsOf, type RunLog } from './plots/series.js';
 import type { Report } from './report.js';
 import { loadRunData } from './run-data.js';
 import { percent, plain } from './format.js';
@@ -97,7 +97,8 @@ function writingOf(metric: string, valued: readonly { value: number; runs: Trial
   const evaluations = evaluated ? loadRunData(openRun(join(folder, evaluated.name))).evaluations : [];
   const figures = evaluations.flatMap(({ record }) => record.figures);
   const values = valued.map(({ value }) => value);
-  const { title, isShare } = measureOf(metric, figures, values);
+  const { title, unit } = measureOf(metric, figures, values);
+  const isShare = unit === '%';
   const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
   return { name: title.replace(/, %$/, ''), isShare, write };
 }
@@ -186,15 +187,18 @@ function curveChart(
 ): ChartGroup | undefined {
   const order = [...ranked, ...valued.filter(({ trial }) => !ranked.some((one) => one.trial === trial))];
   const courses = order.map(({ trial, runs }) => {
-    const seeds = runs.map(({ name: run }) => courseOf(runFiles(join(folder, run)).metrics, metric));
-    return { label: `trial ${trial}`, seeds: seeds.filter(({ size }) => size > 0) };
+    return { label: `trial ${trial}`, runs: runs.map(({ name: run }) => logOf(join(folder, run), metric)) };
   });
-  const rest = courses.slice(colored).flatMap(({ seeds }) => seeds);
+  const rest = courses.slice(colored).flatMap(({ runs }) => runs);
   const others = courses.length - colored;
-  const lines = [
-    ...courses.slice(0, colored).map(({ label, seeds }, rank) => lineOf(label, palette[rank]!, seeds)),
-    ...(others > 0 ? [lineOf(others === 1 ? 'the other one' : `the other ${others}`, greys[0], rest)] : []),
-  ].filter(({ x }) => x[0]!.length > 1);
+  const drawn = [
+    ...courses.slice(0, colored).map((one, rank) => ({ ...one, color: palette[rank]! })),
+    ...(others > 0
+      ? [{ label: others === 1 ? 'the other one' : `the other ${others}`, color: greys[0], runs: rest }]
+      : []),
+  ];
+  const logged = plotsOf(drawn, shownPhase, { axis: 'step', growing: true }).get(metric);
+  const lines = logged?.lines.filter(({ x }) => x[0]!.length > 1) ?? [];
   if (lines.length === 0) return undefined;
   const unit = isShare ? '%' : '';
   const title = `${name}${isShare ? ', %' : ''}`;
@@ -206,17 +210,16 @@ function curveChart(
   };
 }
 
-function lineOf(label: string, color: string, seeds: readonly Map<number, number>[]): PlotLine {
-  const steps = [...new Set(seeds.flatMap((seed) => [...seed.keys()]))].sort((a, b) => a - b);
-  return { label, color, x: [steps], seeds: seeds.map((seed) => steps.map((step) => seed.get(step) ?? null)) };
-}
+/** Phase under which all courses are drawn. */
+const shownPhase = 'ppo';
 
-/** Value by PPO update, or by cloning step without PPO. */
-function courseOf(file: string, metric: string): Map<number, number> {
-  if (!existsSync(file)) return new Map();
-  const records = readMetrics(file).filter(({ metrics }) => Number.isFinite(metrics[metric]));
+/** The metric by PPO update, or by cloning step without PPO. */
+function logOf(run: string, metric: string): RunLog {
+  const file = runFiles(run).metrics;
+  const records = existsSync(file) ? readMetrics(file).filter(({ metrics }) => Number.isFinite(metrics[metric])) : [];
   const last = records.findLast(({ phase }) => phase === 'ppo' || phase === 'clone')?.phase;
-  return new Map(records.flatMap(({ phase, step, metrics }) => (phase === last ? [[step, metrics[metric]!]] : [])));
+  const own = records.filter(({ phase }) => phase === last);
+  return { metrics: own.map((record) => ({ ...record, phase: shownPhase })), timings: [] };
 }
 
 function trialTable(

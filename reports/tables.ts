@@ -4,9 +4,8 @@ import { numberText, type Figure } from '../src/run/figures.js';
 import { phaseTitle } from './curves.js';
 import type { Cell, Fact, Table } from './html.js';
 import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
-import type { RunGroup } from './run-data.js';
-import { meanOf } from './plots/smoothing.js';
-import { largest, type Figures, type Mean } from './series.js';
+import type { Figures, Mean, RunGroup } from './run-data.js';
+import { largest, meanOf } from './plots/series.js';
 import { duration, milliseconds, percent, plain, pText, signed, wordsOf } from './format.js';
 
 /** Up to this number, agents are columns in the slice table; above it, rows. */

@@ -1,6 +1,6 @@
 /** JSON types of the live page, shared by the server and the page's scripts. Types only. */
-import type { Timing } from '../reports/plots/logged.js';
 import type { PlotEstimate } from '../reports/plots/plot.js';
+import type { LoggedMetrics, Timing } from '../reports/plots/series.js';
 
 /** A run in the list. */
 export interface RunSummary {
@@ -25,13 +25,6 @@ export interface RunSummary {
   started?: string;
   /** Key of its sweep. */
   within?: string;
-}
-
-/** A record of `metrics.jsonl`; null for values that are not finite. */
-export interface LoggedMetrics {
-  phase: string;
-  step: number;
-  metrics: Readonly<Record<string, number | null>>;
 }
 
 /** Payloads of `/api/live` by event name. */

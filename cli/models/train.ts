@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { pngOf } from '../../reports/pictures.js';
 import { palette } from '../../reports/plots/colors.js';
-import { curveOf } from '../../reports/series.js';
+import { movingMean, windowOf } from '../../reports/plots/series.js';
 import { commandLine } from '../../src/run/command-line.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
@@ -86,8 +86,8 @@ async function drawLossCurve(log: string, picture: string): Promise<string> {
     { label: 'watched', key: 'eval/loss', values: series(({ watched }) => watched?.all?.loss) },
   ];
   const drawn = curves.map(({ label, key, values }, i) => {
-    const { steps, mean } = curveOf([values], key);
-    return { label, color: palette[i]!, x: [steps], seeds: [mean] };
+    const seeds = [movingMean([...values.values()], windowOf(key, values.size))];
+    return { label, color: palette[i]!, x: [[...values.keys()]], seeds };
   });
   const title = 'Weighted loss of a token, nats';
   const axes = ['tokens seen, millions'];

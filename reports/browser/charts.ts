@@ -8,14 +8,14 @@
  * chart.js must be there as the global `Chart` (its own UMD build, before this module). A reader points, drags a range to zoom,
  * turns the wheel over a chart that has the focus (or with Ctrl), and double-clicks for the whole; by keys: arrows go from
  * point to point, + and − zoom, 0 shows the whole. The names below switch lines off; next to them are smoothing, logarithmic axes,
- * what the horizontal axis counts, and the values as CSV. Colours are those of day or night; the style is `plotStyle`.
+ * what the horizontal axis counts, and the values as CSV. Colours are those of day or night; the style is that of `style.ts`.
  */
 import type { Chart as ChartType } from 'chart.js';
 import { dark, light, type View } from '../plots/chart.js';
 import { configOf, sizeOf } from '../plots/config.js';
 import { csvCell } from '../../src/run/printable.js';
 import type { LinePlot, Plot, PlotLine, Value } from '../plots/plot.js';
-import { courseOf } from '../plots/smoothing.js';
+import { courseOf } from '../plots/series.js';
 import { listen, type Handled } from './pointer.js';
 
 declare const Chart: typeof ChartType;
@@ -36,11 +36,13 @@ interface DrawOptions {
   fileName?: string | undefined;
 }
 
-/** Fills an element with an interactive chart. */
+/** Fills an empty element with an interactive chart once it comes near the viewport; far from it, updates wait. */
 export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: DrawOptions = {}): DrawnChart {
   let plot = first;
   let view = viewOf(plot);
   let chart: ChartType | undefined;
+  let isNear = false;
+  let isStale = true;
   const night = window.matchMedia('(prefers-color-scheme: dark)');
   const paper = window.matchMedia('print');
 
@@ -56,9 +58,11 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
   names.setAttribute('aria-label', 'shown');
   const tools = make('div', 'plot-tools');
   host.classList.add('plot', plot.kind);
-  host.replaceChildren(title, stage, said, names, tools);
 
-  const redraw = () => {
+  const redraw = (now = isNear) => {
+    isStale = !now;
+    if (isStale) return;
+    if (!host.hasChildNodes()) host.append(title, stage, said, names, tools);
     chart?.destroy();
     const theme = night.matches && !paper.matches ? dark : light;
     chart = new Chart(canvas, configOf(plot, theme, view));
@@ -88,27 +92,40 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
     stage.style.height = `${plot.kind === 'lines' ? (plot.height ?? 250) - 40 : sizeOf(plot).height - 20}px`;
     names.replaceChildren(...nameButtons(plot, view, change));
     const csv = csvButton(() => plot, fileName);
-    tools.replaceChildren(...toolsFor(plot, view, change), ...(plot.kind === 'bars' ? [csv] : [reset, csv]));
+    tools.replaceChildren(...toolsFor(() => plot, view, change), ...(plot.kind === 'bars' ? [csv] : [reset, csv]));
   };
   furnish();
-  redraw();
+  const near = new IntersectionObserver(
+    (entries) => {
+      isNear = entries.at(-1)!.isIntersecting;
+      if (isNear && isStale) redraw();
+    },
+    { rootMargin: '600px' },
+  );
+  near.observe(host);
   const ignore = listen(handled);
   const onTheme = () => {
     furnish();
-    redraw();
+    redraw(isNear || chart !== undefined);
   };
   night.addEventListener('change', onTheme);
   paper.addEventListener('change', onTheme);
 
   return {
     update(next) {
-      const isSame = next.kind === plot.kind && shapeOf(next) === shapeOf(plot);
+      const before = shapeOf(plot, view);
+      if (next.kind === 'lines' && plot.kind === 'lines') {
+        if (view.axis >= next.axes.length) view = viewOf(next);
+        // A range in other units is none.
+        else if (next.axes[view.axis] !== plot.axes[view.axis]) view = { ...view, x: undefined, y: undefined };
+        if (view.window === plot.window) view = { ...view, window: next.window ?? 1 };
+      }
       plot = next;
-      if (next.kind === 'lines' && view.axis >= next.axes.length) view = viewOf(next);
-      if (!isSame) furnish();
+      if (shapeOf(plot, view) !== before) furnish();
       redraw();
     },
     remove() {
+      near.disconnect();
       ignore();
       night.removeEventListener('change', onTheme);
       paper.removeEventListener('change', onTheme);
@@ -119,9 +136,18 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
 }
 
 /** Inputs of the controls: the controls are rebuilt when they change. */
-function shapeOf(plot: Plot): string {
-  if (plot.kind === 'lines')
-    return JSON.stringify([plot.title, plot.axes, plot.lines.map(({ label, color }) => [label, color]), plot.levels]);
+function shapeOf(plot: Plot, { window }: View): string {
+  if (plot.kind === 'lines') {
+    const { title, axes, lines, levels } = plot;
+    return JSON.stringify([
+      title,
+      axes,
+      lines.map(({ label, color }) => [label, color]),
+      levels,
+      window,
+      canSmooth(plot),
+    ]);
+  }
   const of = plot.kind === 'bars' ? plot.bars : plot.points;
   return JSON.stringify([plot.title, of.map(({ label, color }) => [label, color])]);
 }
@@ -155,7 +181,8 @@ function nameButtons(plot: Plot, view: View, change: (part: Partial<View>) => vo
   });
 }
 
-function toolsFor(plot: Plot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+function toolsFor(current: () => Plot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+  const plot = current();
   if (plot.kind !== 'lines') return [];
   const toggle = (text: string, key: 'logX' | 'logY') => {
     const one = button(text, () => {
@@ -169,7 +196,7 @@ function toolsFor(plot: Plot, view: View, change: (part: Partial<View>) => void)
   };
   return [
     ...axisChoice(plot, view, change),
-    ...smoother(plot, view, change),
+    ...(canSmooth(plot) ? [smoother(() => longestOf(current() as LinePlot), view, change)] : []),
     toggle('log x', 'logX'),
     toggle('log y', 'logY'),
   ];
@@ -184,19 +211,22 @@ function axisChoice({ axes }: LinePlot, view: View, change: (part: Partial<View>
   return [choice];
 }
 
+const longestOf = ({ lines }: LinePlot) => Math.max(0, ...lines.map(({ seeds }) => seeds[0]?.length ?? 0));
+
+function canSmooth(plot: LinePlot): boolean {
+  return plot.smooths ?? (longestOf(plot) >= 10 && plot.lines.every(({ low }) => low === undefined));
+}
+
 /** A slider over odd windows, up to half of the longest line. */
-function smoother(plot: LinePlot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
-  const longest = Math.max(0, ...plot.lines.map(({ seeds }) => seeds[0]?.length ?? 0));
-  const { smooths = longest >= 10 && plot.lines.every(({ low }) => low === undefined) } = plot;
-  if (!smooths) return [];
+function smoother(longest: () => number, view: View, change: (part: Partial<View>) => void): HTMLElement {
   const slider = make('input', '');
   slider.type = 'range';
   slider.min = '0';
   // Windows grow by squares: one point, then few, up to half of all.
   const steps = 12;
   slider.max = String(steps);
-  const windowAt = (place: number) => 1 + 2 * Math.round((longest / 4 - 0.5) * (place / steps) ** 2);
-  const nearest = Array.from({ length: steps + 1 }, (_, i) => i).findLast((i) => windowAt(i) <= view.window) ?? 0;
+  const windowAt = (place: number) => 1 + 2 * Math.round((longest() / 4 - 0.5) * (place / steps) ** 2);
+  const nearest = Array.from({ length: steps }, (_, i) => i).find((i) => windowAt(i) >= view.window) ?? steps;
   slider.value = String(nearest);
   const label = make('label', '', document.createTextNode('smooth'), slider);
   const describe = (window: number) => {
@@ -210,7 +240,7 @@ function smoother(plot: LinePlot, view: View, change: (part: Partial<View>) => v
     describe(window);
     change({ window });
   });
-  return [label];
+  return label;
 }
 
 function csvButton(plot: () => Plot, fileName: string | undefined): HTMLElement {

@@ -4,33 +4,18 @@ import { drawChart } from './charts.js';
 
 /**
  * Draws every `[data-plot]`: the index of its plot in `<script type="application/json" id="plots">`. The picture inside
- * is kept for print. A chart is drawn when it comes near the viewport.
+ * is kept for print.
  */
 export function openPage(): void {
   const json = document.getElementById('plots')?.textContent;
   const plots = json ? (JSON.parse(json) as Plot[]) : [];
-  const near = new IntersectionObserver(
-    (entries) => {
-      for (const { target, isIntersecting } of entries) {
-        if (!isIntersecting) continue;
-        near.unobserve(target);
-        draw(target as HTMLElement, plots);
-      }
-    },
-    { rootMargin: '600px' },
-  );
-  for (const one of document.querySelectorAll<HTMLElement>('[data-plot]')) near.observe(one);
+  for (const figure of document.querySelectorAll<HTMLElement>('[data-plot]')) {
+    const { plot, alt, name } = figure.dataset;
+    const host = document.createElement('div');
+    figure.prepend(host);
+    drawChart(host, plots[Number(plot)]!, { alt: figure.querySelector('img')?.alt ?? alt, fileName: name });
+  }
   sortableTables(document);
-}
-
-function draw(figure: HTMLElement, plots: readonly Plot[]): void {
-  const plot = plots[Number(figure.dataset.plot)];
-  if (!plot) return;
-  const picture = figure.querySelector('img');
-  const host = document.createElement('div');
-  figure.prepend(host);
-  drawChart(host, plot, { alt: picture?.alt ?? figure.dataset.alt, fileName: figure.dataset.name });
-  figure.classList.add('drawn');
 }
 
 /** Adds sort buttons to the headers of every table with two rows or more; a second press reverses the order. */

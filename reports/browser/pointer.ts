@@ -1,6 +1,6 @@
 /** Pointer, wheel and keyboard control of a chart: values under the pointer, zoom. */
 import type { Chart } from 'chart.js';
-import type { LineDataset } from '../plots/lines.js';
+import type { LineDataset } from '../plots/config.js';
 import type { Plot } from '../plots/plot.js';
 
 interface Range {

@@ -1,8 +1,8 @@
 /** Horizontal bars with their intervals. */
-import type { ChartConfiguration, Scale, ScaleOptions } from 'chart.js';
-import { axis, driven, font, inLines, plugins, ticks, valueWith, verticalMark, whiskers } from './chart.js';
+import type { Chart as Drawing, ChartConfiguration, Plugin, Scale, ScaleOptions } from 'chart.js';
+import { axis, driven, font, inLines, plugins, ticks, valueWith } from './chart.js';
 import type { Theme, View } from './chart.js';
-import type { BarPlot } from './plot.js';
+import type { BarPlot, PlotEstimate } from './plot.js';
 
 /** CSS pixels of a bar by the lines of its name: one, two or three. */
 const rowHeights = [27, 34, 46] as const;
@@ -100,4 +100,61 @@ function wholeNames(axis: Scale): void {
 function saidOf({ value, low, high, n }: BarPlot['bars'][number], unit: string): string {
   const of = n === undefined ? '' : `, n = ${n.toLocaleString('en-US')}`;
   return `${valueWith(unit, value)} (95 %: ${valueWith(unit, low)} to ${valueWith(unit, high)})${of}`;
+}
+
+/** The interval as a whisker over each bar, and the value next to it. */
+function whiskers(figures: readonly PlotEstimate[], texts: readonly string[], { ink, paper }: Theme): Plugin {
+  return {
+    id: 'whiskers',
+    afterDatasetsDraw(chart: Drawing) {
+      const { ctx, scales } = chart;
+      ctx.save();
+      ctx.lineJoin = 'round';
+      ctx.textBaseline = 'middle';
+      ctx.font = `12px ${font}`;
+      chart.getDatasetMeta(0).data.forEach((bar, i) => {
+        const { low, high } = figures[i]!;
+        const [left, right, y] = [scales.x!.getPixelForValue(low), scales.x!.getPixelForValue(high), bar.y];
+        ctx.strokeStyle = ink;
+        ctx.lineWidth = 1.2;
+        ctx.beginPath();
+        ctx.moveTo(left, y);
+        ctx.lineTo(right, y);
+        for (const x of [left, right]) {
+          ctx.moveTo(x, y - 3.5);
+          ctx.lineTo(x, y + 3.5);
+        }
+        ctx.stroke();
+        ctx.fillStyle = ink;
+        const [text, x] = [texts[i]!, Math.max(right, bar.x) + 7];
+        ctx.strokeStyle = paper;
+        ctx.lineWidth = 3;
+        ctx.strokeText(text, x, y);
+        ctx.fillText(text, x, y);
+      });
+      ctx.restore();
+    },
+  };
+}
+
+/** A dashed line across all bars with its name above the plot. */
+function verticalMark(value: number, label: string, { quiet }: Theme): Plugin {
+  return {
+    id: 'verticalMark',
+    afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
+      const x = scales.x!.getPixelForValue(value);
+      ctx.save();
+      ctx.strokeStyle = quiet;
+      ctx.setLineDash([5, 4]);
+      ctx.beginPath();
+      ctx.moveTo(x, chartArea.top);
+      ctx.lineTo(x, chartArea.bottom);
+      ctx.stroke();
+      ctx.fillStyle = quiet;
+      ctx.font = `11px ${font}`;
+      ctx.textAlign = 'right';
+      ctx.fillText(label, Math.min(x + ctx.measureText(label).width / 2, chartArea.right + 40), chartArea.top - 6);
+      ctx.restore();
+    },
+  };
 }

@@ -23,8 +23,6 @@ export interface PlotLine {
   x: readonly (readonly Value[] | null)[];
   /** One array per seed, as logged: the line is their smoothed mean with its 95 % interval (Student's t) from three seeds on. */
   seeds: readonly (readonly Value[])[];
-  /** One array per seed, as logged, if `seeds` are already smoothed: thin background lines. */
-  raw?: readonly (readonly Value[])[];
   /** A measured interval; replaces the interval over seeds. */
   low?: readonly Value[];
   high?: readonly Value[];
@@ -49,6 +47,8 @@ export interface LinePlot extends Titled {
   window?: number;
   /** True if the reader may smooth. Default: if any line has 10 points or more and no measured interval. */
   smooths?: boolean;
+  /** Thin lines in the background show what was logged. Default: smoothed seeds, of several. */
+  showsLogged?: boolean;
   /** The value axis begins at 0. Default: at the smallest value. */
   fromZero?: boolean;
   /** Draws steps: a value holds until the next. Default: straight lines. */

@@ -1,5 +1,7 @@
 /** Walks drawn on the graph as SVG: the chosen walk, the rest of the beam, and the gold walk, as one tree of edges. */
 import { printable } from '../../src/run/printable.js';
+import { readRelation } from '../format.js';
+import { escapeText } from '../html.js';
 
 /** A hop in names: head, relation, tail. */
 export type Hop = readonly [head: string, relation: string, tail: string];
@@ -43,7 +45,7 @@ const letter = 6.3;
 /**
  * Draws one row per node, so that names never overlap; walks share their common prefix. Stroke width is the
  * probability; the chosen walk is solid, gold is green, chosen but not gold is red, the rest is grey.
- * @returns SVG with the colours of `walkStyle`; names are escaped, and cut if long. Empty without an edge
+ * @returns SVG with the classes of `style.ts`; names are escaped, and cut if long. Empty without an edge
  */
 export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
   const roots = new Map<string, Node>();
@@ -53,9 +55,7 @@ export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
     let node = rooted(hops[0]?.[0] ?? start);
     mark(node);
     for (const [, name, entity] of hops) {
-      const inverse = name.startsWith('~');
-      const relation = inverse ? name.slice(1) : name;
-      node = child(node.children, { relation, inverse, entity, depth: node.depth + 1 });
+      node = child(node.children, { ...readRelation(name), entity, depth: node.depth + 1 });
       mark(node);
     }
     return node;
@@ -83,7 +83,7 @@ export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
       : 'Walks drawn as a tree';
   // Edges of the chosen walk are drawn on top.
   edges.sort((a, b) => a.rank - b.rank);
-  return `<svg class="walks-drawn" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(said)}">${edges.map(({ svg }) => svg).join('')}${names.join('')}</svg>`;
+  return `<svg class="walks-drawn" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeText(said)}">${edges.map(({ svg }) => svg).join('')}${names.join('')}</svg>`;
 }
 
 function child(among: Map<string, Node>, one: Pick<Node, 'relation' | 'inverse' | 'entity' | 'depth'>): Node {
@@ -125,7 +125,7 @@ function edge(node: Node, from: number, y: number, most: number, hasGold: boolea
   const path = `M${x1} ${from}C${x1} ${y} ${x1} ${y} ${x2} ${y}`;
   const kind = kindOf(node, hasGold);
   const share = node.share > 0 ? `: ${percentOf(node.share)}` : '';
-  const title = escape(`${arrow(node)} ${node.entity}${share}`);
+  const title = escapeText(`${arrow(node)} ${node.entity}${share}`);
   const rank = (node.isTaken ? 2 : 0) + (node.isGold ? 1 : 0);
   return {
     svg: `<path class="${kind}" d="${path}" stroke-width="${stroke.toFixed(1)}"><title>${title}</title></path>`,
@@ -142,11 +142,11 @@ function name(node: Node, y: number, hasGold: boolean): string {
   // The entity gets most of the width; the relation gets the rest, at least a third.
   const entity = cut(node.entity, Math.max(room - before.length, Math.ceil((room * 2) / 3)));
   const relation = before && cut(before.trimEnd(), Math.max(3, room - entity.length - 1));
-  const full = escape(`${before}${node.entity}`);
+  const full = escapeText(`${before}${node.entity}`);
   return (
     `<circle class="${kind}" cx="${x}" cy="${y}" r="4"/>` +
     `<text class="${kind}" x="${x + 10}" y="${y + 4}"><title>${full}</title>` +
-    `${relation ? `<tspan class="relation">${escape(relation)}</tspan> ` : ''}${escape(entity)}</text>` +
+    `${relation ? `<tspan class="relation">${escapeText(relation)}</tspan> ` : ''}${escapeText(entity)}</text>` +
     (share ? `<text class="share" x="${width - 2}" y="${y + 4}" text-anchor="end">${share}</text>` : '')
   );
 }
@@ -160,28 +160,3 @@ const textOf = (walk: readonly Hop[]) =>
 const percentOf = (share: number) => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} %`;
 
 const cut = (text: string, limit: number) => printable(text, Math.max(2, limit));
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-const escape = (text: string) => printable(text).replace(/[&<>"']/g, (character) => entities[character]!);
-
-/** Style of drawn walks; colours are the page's: `--ink`, `--quiet`, `--accent`, `--good`, `--bad`, `--faint`. */
-export const walkStyle = `
-.walks-drawn { display: block; width: 100%; max-width: 420px; height: auto; margin: 0.4rem 0; font-size: 12px; }
-.walks-drawn path { fill: none; stroke: var(--faint); stroke-linecap: round; }
-.walks-drawn circle { fill: var(--paper); stroke: var(--faint); stroke-width: 2; }
-.walks-drawn text { fill: var(--quiet); }
-.walks-drawn .relation, .walks-drawn .share { fill: var(--quiet); font-weight: 400; font-size: 11px; }
-.walks-drawn .start, .walks-drawn text.taken { fill: var(--ink); font-weight: 600; }
-.walks-drawn circle.start { stroke: var(--ink); }
-.walks-drawn path.taken { stroke: var(--accent); }
-.walks-drawn circle.taken { stroke: var(--accent); fill: var(--accent); }
-.walks-drawn path.gold { stroke: var(--good); }
-.walks-drawn path.gold:not(.taken) { stroke-dasharray: 4 4; }
-.walks-drawn circle.gold { stroke: var(--good); }
-.walks-drawn circle.taken.gold { fill: var(--good); }
-.walks-drawn text.gold { fill: var(--good); }
-.walks-drawn path.wrong { stroke: var(--bad); }
-.walks-drawn circle.wrong { stroke: var(--bad); fill: var(--bad); }
-.walks-drawn text.wrong { fill: var(--bad); }
-`;

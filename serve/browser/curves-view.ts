@@ -1,54 +1,39 @@
 /** Live curves of the selected runs. */
 import { drawChart, type DrawnChart } from '../../reports/browser/charts.js';
 import type { LinePlot } from '../../reports/plots/plot.js';
+import { type Axis, phaseName, phaseWords, plotsOf } from '../../reports/plots/series.js';
 import { choice, controls, h } from './dom.js';
-import { type CurveOptions, type NamedPlot, phaseTitle, plotsOf } from './plots.js';
 import type { State } from './state.js';
 
-/** A chart of the page, drawn when it comes near the viewport. */
+interface NamedPlot {
+  /** `ppo eval/path@1`. */
+  id: string;
+  phase: string;
+  plot: LinePlot;
+}
+
+/** A chart of the page, with its plot as JSON. */
 interface Card {
   element: HTMLElement;
-  plot: LinePlot;
-  isNear: boolean;
-  isStale: boolean;
-  drawn?: DrawnChart;
+  drawn: DrawnChart;
+  shown: string;
 }
 
 let filter = '';
 
 /** Fills the view. @returns redraws after changes of logs or selection, and frees the charts */
 export function openCurves(view: HTMLElement, state: State) {
-  const { options } = state;
   const cards = new Map<string, Card>();
-  const byElement = new WeakMap<Element, Card>();
-  const near = new IntersectionObserver(
-    (entries) => {
-      for (const { target, isIntersecting } of entries) {
-        const card = byElement.get(target);
-        if (!card) continue;
-        card.isNear = isIntersecting;
-        show(card);
-      }
-    },
-    { rootMargin: '400px' },
-  );
   const body = h('div', { class: 'sections' });
   const note = h('p', { class: 'quiet', role: 'status' });
   const draw = (reset = false) => update(reset);
   view.replaceChildren(h('h1', {}, 'Curves'), controlsOf(state, draw), note, body);
 
-  function show(card: Card): void {
-    if (!card.isNear || !card.isStale) return;
-    card.isStale = false;
-    if (card.drawn) card.drawn.update(card.plot);
-    else card.drawn = drawChart(card.element, card.plot);
-  }
-
   /** @param reset drops zooms and chosen axes */
   function update(reset = false): void {
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    const plots = plotsOf(state.shownRuns(), state.logs, options).filter(({ id }) =>
-      words.every((word) => id.toLowerCase().includes(word)),
+    const plots = shownPlots(state).filter(({ id, plot }) =>
+      words.every((word) => `${id} ${plot.title}`.toLowerCase().includes(word)),
     );
     const troubles = state.shownRuns().flatMap(({ id, key }) => {
       const { trouble } = state.logs.get(key) ?? {};
@@ -57,44 +42,59 @@ export function openCurves(view: HTMLElement, state: State) {
     const none = state.shownRuns().length > 0 ? 'Nothing is logged yet.' : 'Choose runs to see their curves.';
     note.textContent = [...(plots.length > 0 ? [] : [none]), ...troubles].join(' ');
     const wanted = new Set(plots.map(({ id }) => id));
-    for (const [id, card] of cards) {
+    for (const [id, { drawn }] of cards) {
       if (wanted.has(id) && !reset) continue;
-      near.unobserve(card.element);
-      card.drawn?.remove();
+      drawn.remove();
       cards.delete(id);
     }
     for (const { id, plot } of plots) {
       const card = cards.get(id);
-      if (card)
-        Object.assign(card, { plot, isStale: card.isStale || JSON.stringify(card.plot) !== JSON.stringify(plot) });
-      else cards.set(id, { element: h('div', { class: 'card', 'data-plot': id }), plot, isNear: false, isStale: true });
+      const shown = JSON.stringify(plot);
+      if (!card) {
+        const element = h('div', { class: 'card', 'data-plot': id });
+        cards.set(id, { element, drawn: drawChart(element, plot), shown });
+      } else if (card.shown !== shown) {
+        card.shown = shown;
+        card.drawn.update(plot);
+      }
     }
     arrange(body, plots, (id) => cards.get(id)!.element);
-    for (const { id } of plots) {
-      const card = cards.get(id)!;
-      if (!byElement.has(card.element)) {
-        byElement.set(card.element, card);
-        near.observe(card.element);
-      }
-      show(card);
-    }
   }
 
   update();
   return {
     update: () => update(),
     close() {
-      near.disconnect();
-      for (const { drawn } of cards.values()) drawn?.remove();
+      for (const { drawn } of cards.values()) drawn.remove();
     },
   };
+}
+
+const phases = Object.keys(phaseWords);
+const kinds = ['eval', 'rollout', 'train'];
+
+/** Plots of the selected runs: the last phase first, evaluations before training metrics. */
+function shownPlots(state: State): NamedPlot[] {
+  const { axis, smoothing } = state.options;
+  const lines = state
+    .shownLines()
+    .map((line) => ({ ...line, runs: line.runs.flatMap(({ key }) => state.logs.get(key) ?? []) }));
+  const logged = new Set(lines.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase))));
+  const kindOf = (key: string) => kinds.indexOf(key.split('/')[0]!) + 1 || kinds.length + 1;
+  return [...logged]
+    .sort((a, b) => phases.indexOf(b) - phases.indexOf(a) || (a < b ? -1 : 1))
+    .flatMap((phase) =>
+      [...plotsOf(lines, phase, { axis, smoothing, growing: true })]
+        .sort(([a], [b]) => kindOf(a) - kindOf(b) || (a < b ? -1 : 1))
+        .map(([key, plot]) => ({ id: `${phase} ${key}`, phase, plot: { ...plot, showsLogged: true } })),
+    );
 }
 
 /** @param draw called after changes; true drops zooms and chosen axes */
 function controlsOf(state: State, draw: (reset?: boolean) => void): HTMLElement {
   const { options } = state;
   const slider = h('input', {
-    ...{ type: 'range', min: 0, max: 0.99, step: 0.01, value: options.smoothing, 'aria-label': 'smoothing' },
+    ...{ type: 'range', min: 0, max: 0.5, step: 0.01, value: options.smoothing, 'aria-label': 'smoothing' },
     input: () => {
       options.smoothing = Number(slider.value);
       said.textContent = options.smoothing.toFixed(2);
@@ -112,7 +112,7 @@ function controlsOf(state: State, draw: (reset?: boolean) => void): HTMLElement 
   });
   const axes = [
     ['step', 'updates or epochs'],
-    ['envSteps', 'environment steps'],
+    ['time/env_steps', 'environment steps'],
     ['seconds', 'seconds'],
   ] as const;
   const seeds = [
@@ -122,11 +122,11 @@ function controlsOf(state: State, draw: (reset?: boolean) => void): HTMLElement 
   return controls(
     h('label', { class: 'field' }, h('span', {}, 'smoothing'), slider, said),
     choice('x axis', axes, options.axis, (value) => {
-      options.axis = value as CurveOptions['axis'];
+      options.axis = value as Axis;
       draw(true);
     }),
     choice('seeds', seeds, options.seeds, (value) => {
-      options.seeds = value as CurveOptions['seeds'];
+      options.seeds = value as typeof options.seeds;
       draw(true);
       state.recolored();
     }),
@@ -147,7 +147,7 @@ function arrange(body: HTMLElement, plots: readonly NamedPlot[], elementOf: (id:
       present.get(phase) ??
       h('details', { class: 'phase', open: true, 'data-phase': phase }, h('summary'), h('div', { class: 'cards' }));
     const count = h('span', { class: 'quiet' }, `${own.length} ${own.length === 1 ? 'figure' : 'figures'}`);
-    section.querySelector('summary')!.replaceChildren(h('h2', {}, phaseTitle(phase)), count);
+    section.querySelector('summary')!.replaceChildren(h('h2', {}, phaseName(phase)), count);
     const cards = own.map(({ id }) => elementOf(id));
     keepInOrder(section.querySelector('.cards')!, cards);
     if (body.children[place] !== section) body.insertBefore(section, body.children[place] ?? null);

@@ -79,7 +79,7 @@ export function trouble(error: unknown): HTMLElement {
 }
 
 /** An error reply with its hint. */
-export class Refused extends Error {
+class Refused extends Error {
   constructor(
     message: string,
     readonly hint: string | undefined,

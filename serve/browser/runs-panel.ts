@@ -2,7 +2,6 @@
 import { dark } from '../../reports/plots/chart.js';
 import type { RunSummary } from '../api.js';
 import { h, quiet } from './dom.js';
-import { runColors } from './plots.js';
 import type { State } from './state.js';
 
 const stateTitles: Readonly<Record<RunSummary['state'], string>> = {
@@ -24,7 +23,9 @@ export function drawRuns(panel: HTMLElement, state: State): void {
   const shown = state.shownRuns();
   const sweeps = new Set(runs.flatMap(({ within }) => within ?? []));
   const running = runs.filter(({ state: how }) => how === 'running').length;
-  const colors = runColors(shown, state.options.seeds);
+  const colors = new Map(
+    state.shownLines().flatMap(({ color, runs: own }) => own.map(({ key }) => [key, color] as const)),
+  );
   const listOf = (sweep?: string) => runs.filter(({ within }) => within === sweep);
   const showOnly = (some: readonly RunSummary[]) => state.show(some.map(({ key }) => key));
   panel.replaceChildren(

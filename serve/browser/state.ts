@@ -1,7 +1,24 @@
-/** State of the page: available runs, selected runs, and their logs so far. */
+/** State of the page: available runs, selected runs with their lines in charts, and their logs so far. */
+import { agentColors } from '../../reports/plots/colors.js';
+import type { Axis, RunLog } from '../../reports/plots/series.js';
 import type { LiveEvents, RunSummary } from '../api.js';
 import { addressOf, get } from './dom.js';
-import type { CurveOptions, RunLog } from './plots.js';
+
+interface CurveOptions {
+  /** Window of the moving mean as a share of a line. */
+  smoothing: number;
+  /** Preferred horizontal axis. */
+  axis: Axis;
+  /** Seeds of one setting as mean with a band, or separately. */
+  seeds: 'together' | 'apart';
+}
+
+/** Runs that share a line. */
+interface ShownLine {
+  label: string;
+  color: string;
+  runs: readonly RunSummary[];
+}
 
 export type Change = 'list' | 'shown' | 'logs' | 'connection';
 
@@ -17,11 +34,12 @@ export function openState(onChange: (change: Change) => void) {
   let runs: RunSummary[] = [];
   let shown: ReadonlySet<string> = new Set(remembered());
   let wasChosen = shown.size > 0;
-  const logs = new Map<string, RunLog>();
+  const logs = new Map<string, RunLog & { trouble?: string }>();
   let source: EventSource | undefined;
   let following = '';
   let connected: boolean | undefined;
   const waiting = new Set<Change>();
+  const options: CurveOptions = { smoothing: 0.05, axis: 'step', seeds: 'together' };
 
   const changed = (change: Change) => {
     if (waiting.has(change)) return;
@@ -44,7 +62,7 @@ export function openState(onChange: (change: Change) => void) {
     following = JSON.stringify(keys);
     source?.close();
     logs.clear();
-    for (const key of keys) logs.set(key, { metrics: [], timing: [] });
+    for (const key of keys) logs.set(key, { metrics: [], timings: [] });
     const opened = (source = new EventSource(addressOf('/api/live', { run: keys })));
     listen(opened, {
       list: (data) => takeList(data.runs),
@@ -99,19 +117,21 @@ export function openState(onChange: (change: Change) => void) {
   return {
     start,
     /** The reader's display options. */
-    options: { smoothing: 0, axis: 'step', seeds: 'together' } as CurveOptions,
+    options,
     /** Call after colours of lines change. */
     recolored: () => changed('list'),
     get runs(): readonly RunSummary[] {
       return runs;
     },
-    get logs(): ReadonlyMap<string, RunLog> {
+    get logs(): ReadonlyMap<string, RunLog & { trouble?: string }> {
       return logs;
     },
     get connected(): boolean {
       return connected !== false;
     },
     shownRuns,
+    /** Lines of the selected runs, in the colours of charts and list. */
+    shownLines: () => linesOf(shownRuns(), options.seeds),
     isShown: (key: string): boolean => shown.has(key),
     show(keys: Iterable<string>): void {
       shown = new Set(keys);
@@ -132,7 +152,24 @@ function listen(source: EventSource, handlers: { [Name in keyof LiveEvents]: (da
 /** Adds the records of an event; with `reset` they replace the previous ones. */
 function addRecords(log: RunLog, event: LiveEvents['log']): void {
   if (event.log === 'metrics') log.metrics = event.reset ? event.records : log.metrics.concat(event.records);
-  else log.timing = event.reset ? event.records : log.timing.concat(event.records);
+  else log.timings = event.reset ? event.records : log.timings.concat(event.records);
+}
+
+function linesOf(runs: readonly RunSummary[], seeds: CurveOptions['seeds']): ShownLine[] {
+  const groups = new Map<string, RunSummary[]>();
+  for (const run of runs) {
+    const group = seeds === 'apart' ? run.key : run.group;
+    groups.set(group, [...(groups.get(group) ?? []), run]);
+  }
+  const all = [...groups.values()];
+  // Settings with equal names get the name of their first run.
+  const nameOf = ([first, ...others]: readonly RunSummary[]) =>
+    others.length === 0 || all.filter(([one]) => one!.label === first!.label).length > 1
+      ? first!.id + (others.length > 0 ? ` and ${others.length} more` : '')
+      : `${first!.label}, ${others.length + 1} seeds`;
+  const labels = all.map(nameOf);
+  const colors = agentColors(labels.map((name) => ({ name, vivid: true })));
+  return all.map((own, i) => ({ label: labels[i]!, color: colors.get(labels[i]!)!, runs: own }));
 }
 
 /** Running runs first, then the latest; trials of sweeps are not selected by default. */

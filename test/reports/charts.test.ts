@@ -5,7 +5,7 @@ import { dark, light } from '../../reports/plots/chart.js';
 import { agentColors, greys, palette } from '../../reports/plots/colors.js';
 import { indexedPng } from '../../reports/pictures.js';
 import { logarithmicAxis, placeFor } from '../../reports/plots/scatter.js';
-import { takenUpTo } from '../../reports/series.js';
+import { takenUpTo } from '../../reports/plots/series.js';
 import type { TimingRecord } from '../../src/run/records.js';
 
 /** The colours of a picture of one chunk of each kind, as its palette gives them. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { walkSvg, type Hop } from '../../reports/plots/walks.js';
+import { walkSvg, type Hop } from '../../../reports/plots/walks.js';
 
 const hop = (head: string, relation: string, tail: string): Hop => [head, relation, tail];
 const starred = hop('Ninthe', '~starring', 'Voska');

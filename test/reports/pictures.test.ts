@@ -36,7 +36,7 @@ describe('a chart', () => {
   });
 
   test('has letters of Chinese, Japanese and Korean from the machine alone', () => {
-    const code = `const { tryCanvas } = await import(${built('canvas.js')}); console.log(await tryCanvas());`;
+    const code = `const { tryCanvas } = await import(${built('pictures.js')}); console.log(await tryCanvas());`;
     expect(printed(code, bare)).toBe("[ 'Chinese', 'Japanese', 'Korean' ]\n");
   });
 });

@@ -1,0 +1,282 @@
+/** From the records of a log to plots of its metrics, for reports and the live page: lines, axes, units, smoothing. */
+import type { LinePlot, PlotLine, Value } from './plot.js';
+
+/** Phases of training in order: the name within a sentence, and the unit of a step. */
+export const phaseWords: Readonly<Record<string, { name: string; steps: string }>> = {
+  transe: { name: 'TransE', steps: 'epochs over the graph' },
+  bilinear: { name: 'bilinear embeddings', steps: 'epochs over the graph' },
+  encode: { name: 'text vectors', steps: 'steps' },
+  clone: { name: 'cloning', steps: 'updates' },
+  fit: { name: 'fitting', steps: 'steps' },
+  ppo: { name: 'PPO', steps: 'updates' },
+};
+
+/** The name of a phase within a sentence. */
+export const phaseName = (phase: string): string => phaseWords[phase]?.name ?? phase;
+
+/** A record of `metrics.jsonl`; null for values that are not finite. */
+export interface LoggedMetrics {
+  phase: string;
+  step: number;
+  metrics: Readonly<Record<string, Value>>;
+}
+
+/** Cost of a phase: environment steps, or seconds of wall time. */
+type Taken = 'time/env_steps' | 'seconds';
+
+/** A record of `timing.jsonl`. */
+export type Timing = { readonly phase: string; readonly step: number } & { readonly [Key in Taken]?: Value };
+
+/** The logs of a run so far. */
+export interface RunLog {
+  metrics: readonly LoggedMetrics[];
+  timings: readonly Timing[];
+}
+
+/** Runs that share a line: its seeds. */
+interface RunLine extends Pick<PlotLine, 'label' | 'color' | 'dashed'> {
+  runs: readonly RunLog[];
+}
+
+/** Horizontal axes. */
+export type Axis = 'step' | Taken;
+
+type Declared = Readonly<Record<'key' | 'title' | 'unit', string>>;
+
+interface PlotOptions {
+  /** Figures that evaluations declare, see `src/run/figures.ts`. */
+  figures?: readonly Declared[];
+  /** Axis shown first, where every line has it. */
+  axis: Axis;
+  /**
+   * True for runs that still train: a line has the steps that any of its seeds logged, and no timing yet of the last
+   * one. Default: lines of two steps or more, at the steps that all of their seeds logged.
+   */
+  growing?: boolean;
+  /** Window of the moving mean as a share of the longest line, see `windowOf`. */
+  smoothing?: number;
+}
+
+/** Plots of all metrics of a phase by key, in logging order. */
+export function plotsOf(lines: readonly RunLine[], phase: string, options: PlotOptions): Map<string, LinePlot> {
+  const { figures = [], axis, growing = false, smoothing } = options;
+  const logged = lines.map(({ runs, ...line }) => ({
+    line,
+    runs: runs.map(({ metrics, timings }) => ({
+      series: seriesOfPhase(metrics, phase),
+      'time/env_steps': takenBy(timings, phase, 'time/env_steps'),
+      seconds: takenBy(timings, phase, 'seconds'),
+    })),
+  }));
+  const keys = new Set(logged.flatMap(({ runs }) => runs.flatMap(({ series }) => [...series.keys()])));
+  const plots = new Map<string, LinePlot>();
+  for (const key of keys) {
+    const all = logged.flatMap(({ line, runs }) => ({ ...line, ...overSeeds(runs, key, growing) }));
+    const long = all.filter(({ at }) => at.step.length > 1);
+    const drawn = growing || long.length === 0 ? all.filter(({ at }) => at.step.length > 0) : long;
+    if (drawn.length === 0) continue;
+    const values = drawn.flatMap(({ seeds }) => seeds.flat()).filter((value) => value !== null);
+    const axes = axesOf(phase, drawn, axis, growing);
+    plots.set(key, {
+      kind: 'lines',
+      ...measureOf(key, figures, values),
+      axes: axes.map(({ label }) => label),
+      lines: drawn.map(({ at: _, ...line }, i) => ({ ...line, x: axes.map(({ places }) => places[i]!) })),
+      window: windowOf(key, largest(drawn.map(({ at }) => at.step.length)), smoothing),
+    });
+  }
+  return plots;
+}
+
+type AtAxes = Readonly<Record<Axis, Value[]>>;
+
+/** One metric of several seeds over their steps, and where each step lies on every axis: means over the seeds. */
+function overSeeds(
+  runs: readonly ({ series: ReadonlyMap<string, ReadonlyMap<number, Value>> } & Readonly<
+    Record<Taken, ReadonlyMap<number, number>>
+  >)[],
+  key: string,
+  growing: boolean,
+): { seeds: Value[][]; at: AtAxes } {
+  const known = runs.filter(({ series }) => series.has(key));
+  const logged = known.map(({ series }) => series.get(key)!);
+  const all = new Set(logged.flatMap((values) => [...values.keys()]));
+  const steps = [...all].filter((step) => growing || logged.every((values) => values.has(step))).sort((a, b) => a - b);
+  const taken = (what: Taken) =>
+    steps.map((step): Value => {
+      const costs = known.flatMap((run) => run[what].get(step) ?? []);
+      return costs.length === 0 || (!growing && costs.length < known.length) ? null : meanOf(costs);
+    });
+  const seeds = logged.map((values) => steps.map((step) => values.get(step) ?? null));
+  return { seeds, at: { step: steps, 'time/env_steps': taken('time/env_steps'), seconds: taken('seconds') } };
+}
+
+/** Axes on which every line has its places, the wanted one first, in units that suit the largest value. */
+function axesOf(phase: string, lines: readonly { at: AtAxes }[], wanted: Axis, growing: boolean) {
+  const names: Axis[] = ['step', 'time/env_steps', 'seconds'];
+  const inOrder = names.sort((a, b) => Number(b === wanted) - Number(a === wanted));
+  return inOrder.flatMap((name) => {
+    const places = lines.map(({ at }) => at[name]);
+    const isKnown = places.every(
+      (one) => one[0] !== null && one.every((place, i) => place !== null || (growing && i === one.length - 1)),
+    );
+    if (!isKnown) return [];
+    if (name === 'step') return [{ label: phaseWords[phase]?.steps ?? 'steps', places }];
+    const most = largest(places.flat().map(Number));
+    const { scale, unit } = unitsOf[name].findLast(({ from }) => most >= from)!;
+    return [{ label: unit, places: places.map((one) => one.map((place) => place && place / scale)) }];
+  });
+}
+
+/** Units of cost with the largest value from which each is used. */
+const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; unit: string }[]>> = {
+  'time/env_steps': [
+    { from: 0, scale: 1, unit: 'environment steps' },
+    { from: 20_000, scale: 1000, unit: 'thousands of environment steps' },
+    { from: 20_000_000, scale: 1_000_000, unit: 'millions of environment steps' },
+  ],
+  seconds: [
+    { from: 0, scale: 1, unit: 'seconds' },
+    { from: 120, scale: 60, unit: 'minutes' },
+    { from: 7200, scale: 3600, unit: 'hours' },
+  ],
+};
+
+const titles: Readonly<Record<string, string>> = {
+  'rollout/reward': 'mean reward of a walk',
+  'train/loss': 'loss on train',
+  'rollout/hit_rate': 'walks that end on the answer, %',
+};
+
+/** Axis title such as `path@1 on valid, %`, and the unit: `%` for fractions shown as percent. */
+export function measureOf(
+  key: string,
+  figures: readonly Declared[],
+  values: readonly number[],
+): { title: string; unit: string } {
+  const [kind, ...rest] = key.split('/');
+  const declared = kind === 'eval' ? figures.find((one) => one.key === rest.join('/')) : undefined;
+  const unit = declared?.unit ?? (isShare(key, values) ? '%' : '');
+  const name = declared?.title ?? rest.join('/').replaceAll('_', ' ');
+  const title = titles[key] ?? `${name}${kind === 'eval' ? ' on valid' : ''}${unit === '%' ? ', %' : ''}`;
+  return { title, unit };
+}
+
+function isShare(key: string, values: readonly number[]): boolean {
+  if (/(rate|fraction|accuracy)$/.test(key)) return !key.endsWith('learning_rate');
+  return key.startsWith('eval/') && !key.endsWith('loss') && values.every((value) => value >= 0 && value <= 1);
+}
+
+/** Series of every metric of a phase by key: values by step, in logging order; of repeated steps the last counts. */
+export function seriesOfPhase<One extends Value>(
+  records: readonly { phase: string; step: number; metrics: Readonly<Record<string, One>> }[],
+  phase: string,
+): Map<string, Map<number, One>> {
+  const series = new Map<string, Map<number, One>>();
+  for (const record of records) {
+    if (record.phase !== phase) continue;
+    for (const [key, value] of Object.entries(record.metrics)) {
+      if (!series.has(key)) series.set(key, new Map());
+      series.get(key)!.set(record.step, value);
+    }
+  }
+  return series;
+}
+
+/** Cumulative cost of one run at each step of a phase, from 0 at step 0. A step repeated after an interruption counts once. */
+function takenBy(timings: readonly Timing[], phase: string, what: Taken): Map<number, number> {
+  const taken = new Map<number, number>([[0, 0]]);
+  let sum = 0;
+  for (const record of timings) {
+    if (record.phase !== phase || !(what in record) || taken.has(record.step)) continue;
+    sum += Number(record[what]);
+    taken.set(record.step, sum);
+  }
+  return taken;
+}
+
+/** Mean cumulative cost over runs, given the timings of each; undefined if some run did not log it. */
+export function takenUpTo(
+  runs: readonly (readonly Timing[])[],
+  phase: string,
+  what: Taken,
+): Map<number, number> | undefined {
+  const sums = runs.map((timings) => takenBy(timings, phase, what));
+  const steps = [...(sums[0]?.keys() ?? [])].filter((step) => sums.every((taken) => taken.has(step)));
+  if (steps.length < 2) return undefined;
+  return new Map(steps.map((step) => [step, meanOf(sums.map((taken) => taken.get(step)!))]));
+}
+
+/**
+ * Window of the centred moving mean, in points, odd; 1 is unsmoothed: a share of the line for metrics logged at every
+ * update, 1 for evaluations and lines of fewer than 40 points.
+ */
+export function windowOf(key: string, points: number, share = 0.05): number {
+  return key.startsWith('eval/') || points < 40 ? 1 : 2 * Math.round((points * share) / 2) + 1;
+}
+
+/** Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; above, the normal quantile is close enough. */
+const tQuantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+/** Maximum of any number of values (`Math.max` is limited to some hundred thousand arguments). -Infinity if empty. */
+export function largest(values: Iterable<number>): number {
+  let most = -Infinity;
+  for (const value of values) most = Math.max(most, value);
+  return most;
+}
+
+/** Arithmetic mean; NaN if empty. */
+export function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Standard deviation of a sample; NaN for fewer than two values. */
+export function deviationOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
+}
+
+/** Half of the 95 % interval of the mean (Student's t), for at least three values. */
+export function halfInterval(values: readonly number[]): number {
+  const quantile = tQuantiles[values.length - 3] ?? 1.96;
+  return (quantile * deviationOf(values)) / Math.sqrt(values.length);
+}
+
+/** Mean over a centred window, cut at the ends; NaN values are skipped. */
+export function movingMean(values: readonly number[], window: number): number[] {
+  if (window <= 1) return [...values];
+  const reach = (window - 1) / 2;
+  // Prefix sums and counts: the cost does not depend on the window.
+  const sums = new Float64Array(values.length + 1);
+  const counts = new Float64Array(values.length + 1);
+  values.forEach((value, i) => {
+    sums[i + 1] = sums[i]! + (Number.isNaN(value) ? 0 : value);
+    counts[i + 1] = counts[i]! + (Number.isNaN(value) ? 0 : 1);
+  });
+  return values.map((_, i) => {
+    const [from, to] = [Math.max(0, i - reach), Math.min(values.length, i + reach + 1)];
+    return (sums[to]! - sums[from]!) / (counts[to]! - counts[from]!);
+  });
+}
+
+/** A line ready to draw: values at each point, NaN where missing. */
+export interface Course {
+  /** One array per seed, smoothed. */
+  seeds: number[][];
+  mean: number[];
+  low?: number[];
+  high?: number[];
+}
+
+/** Mean, interval and seeds of a line under a moving mean of `window` points. */
+export function courseOf({ seeds, low, high }: Pick<PlotLine, 'seeds' | 'low' | 'high'>, window: number): Course {
+  const smooth = seeds.map((values) => movingMean(numbers(values), window));
+  const at = (i: number) => smooth.map((values) => values[i]!);
+  const mean = (smooth[0] ?? []).map((_, i) => meanOf(at(i)));
+  if (low && high) return { seeds: smooth, mean, low: numbers(low), high: numbers(high) };
+  if (seeds.length < 3) return { seeds: smooth, mean };
+  const half = mean.map((_, i) => halfInterval(at(i)));
+  return { seeds: smooth, mean, low: mean.map((one, i) => one - half[i]!), high: mean.map((one, i) => one + half[i]!) };
+}
+
+const numbers = (values: readonly Value[]): number[] => values.map((value) => value ?? NaN);
