@@ -21,33 +21,18 @@ import { type AnyTask, taskOfConfig, taskOfSettings } from './index.js';
 import { loadPluginsOf } from './plugins.js';
 
 /**
- * Trains a walker, and evaluates its best checkpoint on valid as `kgwalk evaluate` does. What can be refused is refused before the
+ * Trains a run, and evaluates its best checkpoint on valid as `kgwalk evaluate` does. What can be refused is refused before the
  * folder is made.
+ * @param known its task; default: that of the settings
+ * @returns the evaluation of the best on valid, unless another was asked for
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export async function train(options: TrainOptions<TrainSettings>): Promise<void> {
-  await loadPluginsOf(options.settings);
-  await trainTask(await taskOfSettings(options.settings), options);
-}
-
-/**
- * Tries a training: a second of each phase, and the cost of the whole run.
- * @throws WorkbenchError as `train`; nothing is left
- */
-export async function tryRun(
-  options: TrialOptions<TrainSettings> & Pick<TrainOptions, 'folder' | 'resume'>,
-): Promise<TrialReport> {
-  const { folder: _folder, resume: _resume, ...others } = options;
-  const settings = await withPlugins(options);
-  return trial((await taskOfSettings(settings)).learning, { ...others, settings });
-}
-
-/** The same of a task that is known. @returns the evaluation of the best on valid, unless another was asked for */
-export async function trainTask(
-  task: AnyTask,
+export async function train(
   given: TrainOptions<TrainSettings>,
+  known?: AnyTask,
 ): Promise<NamedEvaluation<Row> | undefined> {
   const options = { ...given, settings: await withPlugins(given) };
+  const task = known ?? (await taskOfSettings(options.settings));
   let best: NamedEvaluation<Row> | undefined;
   const evaluateBest = async ({ folder }: { folder: string }) => {
     const { settings, progress = silentProgress, signal, onNote = () => {}, onTruncatedLog = () => {} } = options;
@@ -61,6 +46,18 @@ export async function trainTask(
   };
   await trainRun(task.learning, { evaluateBest, ...options });
   return best;
+}
+
+/**
+ * Tries a training: a second of each phase, and the cost of the whole run.
+ * @throws WorkbenchError as `train`; nothing is left
+ */
+export async function tryRun(
+  options: TrialOptions<TrainSettings> & Pick<TrainOptions, 'folder' | 'resume'>,
+): Promise<TrialReport> {
+  const { folder: _folder, resume: _resume, ...others } = options;
+  const settings = await withPlugins(options);
+  return trial((await taskOfSettings(settings)).learning, { ...others, settings });
 }
 
 /**

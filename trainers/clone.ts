@@ -159,9 +159,11 @@ export function clonePhase<Request extends TaskRequest>(
     prepare: () => trainer.prepare(),
     async step(at) {
       const { loss, gradNorm, learningRate } = await trainer.step(at);
-      const metrics = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
-      const known = () => (validLoss === undefined ? '' : ` · valid loss ${validLoss.toFixed(3)}`);
-      return { metrics, text: () => `loss ${loss.toFixed(3)}${known()}` };
+      return { metrics: { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate } };
+    },
+    text(metrics) {
+      const known = validLoss === undefined ? '' : ` · valid loss ${validLoss.toFixed(3)}`;
+      return `loss ${metrics['train/loss']!.toFixed(3)}${known}`;
     },
     logsAt: (step) => step % logEvery === 0,
     evaluatesAt: (step) => step % stepsPerEpoch === 0,

@@ -12,10 +12,10 @@ interface Fitted {
   restore(tensors: StoredTensors, steps: number): void;
 }
 
-/** @param step returns figures under `train/…`, including the loss @param phase unit default `steps` */
+/** @param step its metrics include `train/loss` @param phase unit default `steps` */
 export function fitPhase(
   fitted: Fitted,
-  step: (at: number) => Promise<{ loss: number; figures: Readonly<Record<string, number>> }>,
+  step: TrainingPhase['step'],
   phase: Pick<TrainingPhase, 'steps' | 'evaluatesAt' | 'evaluate' | 'close'> & { unit?: string | undefined },
 ): TrainingPhase {
   return {
@@ -30,10 +30,8 @@ export function fitPhase(
         importState: (_prefix, steps, tensors) => fitted.restore(tensors, steps),
       },
     },
-    async step(at) {
-      const { loss, figures } = await step(at);
-      return { metrics: figures, text: () => `loss ${loss.toFixed(3)}` };
-    },
+    text: (metrics) => `loss ${metrics['train/loss']!.toFixed(3)}`,
+    step,
     logsAt: (done, evaluates) => evaluates || done % logEvery === 0,
   };
 }

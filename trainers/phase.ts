@@ -9,13 +9,11 @@ import { beginWith, figuresOf, restoreTrainState, saveTrainState, type Session, 
 type PhaseName = 'clone' | 'fit' | 'ppo';
 
 /** Result of one step. */
-interface PhaseStep {
+export interface PhaseStep {
   /** By metric name, under `train/…` and `rollout/…`. */
   metrics: Readonly<Record<string, number>>;
-  /** Text for the progress line, asked for again at the end of the phase. */
-  text(): string;
-  /** Figures of the timing log. */
-  timing?: Record<string, number>;
+  /** Environment steps that it took, for the timing log. */
+  steps?: number;
 }
 
 /** Networks in training, with their schedule. */
@@ -40,6 +38,8 @@ export interface TrainingPhase {
    * @throws Diverged for numbers that are not finite; nothing has changed then
    */
   step(at: number): Promise<PhaseStep>;
+  /** Text of the progress line, after a step and at the end of the phase. */
+  text(metrics: PhaseStep['metrics']): string;
   /** True if the figures of a step are logged. @param evaluates whether it is followed by an evaluation */
   logsAt(step: number, evaluates: boolean): boolean;
   /** True if each step has a record in the timing log. Default: those that are evaluated. */
@@ -51,7 +51,7 @@ export interface TrainingPhase {
   /** Figures on valid by `eval/…`; the first chooses the best checkpoint. */
   evaluate(): Promise<Record<string, number>>;
   /** Called once a step is logged. Returning true ends the phase, evaluated and saved. */
-  afterStep?(step: number, metrics: Readonly<Record<string, number>>): Promise<boolean | void> | boolean | void;
+  afterStep?(step: number, result: PhaseStep): Promise<boolean | void> | boolean | void;
   /** Early stopping by the first figure of evaluations. */
   readonly patience?: {
     /** Evaluations in a row without gain that end the phase; null: none. */
@@ -122,13 +122,13 @@ export async function runPhase(session: Session, phase: TrainingPhase, from: Che
     while (done < last && !givesUp()) {
       throwIfStopped(signal);
       latest = await phase.step(done);
-      const { metrics, timing } = latest;
-      line.update(++done, latest.text());
+      const { metrics, steps } = latest;
+      line.update(++done, phase.text(metrics));
       if (trial?.isEnough()) last = done;
       if (phase.logsAt(done, evaluatesAt(done))) logs.metrics(name, done, metrics);
-      if (phase.timesEach) time(timing);
+      if (phase.timesEach) time(steps === undefined ? undefined : { 'time/env_steps': steps });
       // A callback that ends training expects the trained weights to be saved.
-      if ((await phase.afterStep?.(done, metrics)) === true) {
+      if ((await phase.afterStep?.(done, latest)) === true) {
         run.update({ reason: `onUpdate ended training after ${stepName} ${done}` });
         last = done;
       }
@@ -138,7 +138,7 @@ export async function runPhase(session: Session, phase: TrainingPhase, from: Che
       } else if (phase.savesAt?.(done)) await save();
       await turn();
     }
-    line.finish(latest?.text());
+    line.finish(latest && phase.text(latest.metrics));
   } catch (error) {
     if (error instanceof WorkbenchError && error.resumable) {
       if (done > timed) time();

@@ -7,7 +7,6 @@ import type { Parameters } from '../src/nn/parameters.js';
 import type { PpoSettings } from './ppo-settings.js';
 import type { ActorCritic } from './ppo-step.js';
 import type { TrainingPhase } from './phase.js';
-import type { PpoUpdate } from './ppo.js';
 import type { Session } from './session.js';
 
 /**
@@ -51,9 +50,7 @@ const rewardAndKl = (metrics: Readonly<Record<string, number>>) =>
   `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`;
 
 /** Trainer of PPO's updates, or of others with its schedule. */
-interface UpdateTrainer {
-  prepare?(): Promise<void>;
-  step(at: number): Promise<PpoUpdate>;
+interface UpdateTrainer extends Pick<TrainingPhase, 'prepare' | 'step'> {
   averageReturn?: number;
 }
 
@@ -73,22 +70,18 @@ export function ppoPhase(
   { trainer, settings, lowestFigure = -1, progressText = rewardAndKl, ...phase }: PpoPhaseOptions,
 ): TrainingPhase {
   const { everyUpdates } = session.settings.checkpoint;
-  let steps = 0;
   return {
     ...phase,
     ...{ name: 'ppo', unit: 'updates', stepName: 'update', steps: settings.updates, timesEach: true },
     remedy:
       settings.adamEpsilon === 0 ? 'Raise ppo.adamEpsilon above 0.' : 'Lower ppo.learningRate or ppo.maxGradNorm.',
     prepare: () => Promise.resolve(trainer.prepare?.()),
-    async step(at) {
-      const update = await trainer.step(at);
-      ({ steps } = update);
-      return { metrics: update.metrics, text: () => progressText(update.metrics), timing: { 'time/env_steps': steps } };
-    },
+    step: trainer.step.bind(trainer),
+    text: progressText,
     logsAt: () => true,
     evaluatesAt: (update) => update % settings.evalEvery === 0,
     savesAt: (update) => update % everyUpdates === 0,
-    afterStep: (update, metrics) => session.onUpdate?.({ update, steps, metrics }),
+    afterStep: (update, { metrics, steps = 0 }) => session.onUpdate?.({ update, steps, metrics }),
     patience: { most: settings.patience, lowest: lowestFigure },
     ...(settings.baseline === 'moving-average' && {
       state: {

@@ -4,14 +4,14 @@
  * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
  * rollouts per sample
  */
-import { actionLogProbs, type ActionLogProbs, type Actor } from './actor.js';
+import { actionLogProbs, type Actor } from './actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { eventLoopYielder } from '../src/run/stop.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 import { QueuedSteps } from './ppo-queued.js';
-import { ppoStep, type ActorCritic, type StepResult } from './ppo-step.js';
+import { type ActorCritic, ppoStep, type StepBatch, type StepResult } from './ppo-step.js';
 import { actionDraw, type Collect, type Minibatch, type Rollout } from './rollout.js';
 
 /** Networks and experience. */
@@ -61,7 +61,24 @@ export class PpoTrainer<Observation, Request> {
     experience.setAdvantages(advantages);
     const reference =
       referencePolicy && settings.klCoef > 0 ? await actionLogProbs(referencePolicy, experience.states) : undefined;
-    const steps = await learn(this.options, experience, reference, at, rng('shuffle'), this.#turn);
+    const round = { round: experience, reference };
+    const shuffle = rng('shuffle');
+    const learningRate = learningRateAt(at, settings);
+    const weighed = { ...settings, entropyCoef: entropyCoefAt(at, settings) };
+    const steps: StepResult[] = [];
+    const goesOn = (step: StepResult) => {
+      if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, at, ratioTolerance(actor));
+      return settings.targetKl === null || step.figures['train/approx_kl']! <= 1.5 * settings.targetKl;
+    };
+    if (queues(this.options)) await this.#stepQueued(round, shuffle, weighed, learningRate, goesOn);
+    else {
+      epochs: for (let epoch = 1; epoch <= settings.updateEpochs; epoch++) {
+        for (const minibatch of minibatchesOf(experience, shuffle, settings)) {
+          if (!goesOn(await ppoStep(this.options, { ...round, minibatch }, weighed, learningRate))) break epochs;
+          await this.#turn();
+        }
+      }
+    }
     actor.drop?.(undefined);
     if (settings.baseline === 'moving-average') {
       this.averageReturn = baselineDecay * this.averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
@@ -70,36 +87,36 @@ export class PpoTrainer<Observation, Request> {
       ...experience.figures,
       ...meansOf(steps.map(({ figures }) => figures)),
       'train/first_ratio_deviation': steps[0]!.maxRatioDeviation,
-      'train/learning_rate': learningRateAt(at, settings),
+      'train/learning_rate': learningRate,
       ...(critic && { 'train/explained_variance': explainedVariance(rollout.values, advantages.returns) }),
     };
     return { steps: rollout.rewards.length, metrics };
   }
-}
 
-/** Optimizes over a round, epoch by epoch, in minibatches. @param reference log-probabilities of its states */
-async function learn<Observation, Request>(
-  options: PpoOptions<Observation, Request>,
-  round: Rollout<Request>,
-  reference: ActionLogProbs | undefined,
-  update: number,
-  shuffle: Rng,
-  turn: () => Promise<void>,
-): Promise<StepResult[]> {
-  const { actor, settings } = options;
-  const learningRate = learningRateAt(update, settings);
-  const weighed = { ...settings, entropyCoef: entropyCoefAt(update, settings) };
-  if (queues(options)) return learnQueued(options, { round, reference, shuffle, weighed, learningRate, update, turn });
-  const steps: StepResult[] = [];
-  for (let epoch = 1; epoch <= settings.updateEpochs; epoch++) {
-    for (const minibatch of minibatchesOf(round, shuffle, settings)) {
-      const step = await ppoStep(options, { round, minibatch, reference }, weighed, learningRate);
-      if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
-      if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
-      await turn();
+  /** Epochs on a device: an epoch is one submit, a round one read; with a `targetKl` each epoch is read. */
+  async #stepQueued(
+    { round, reference }: Omit<StepBatch<Request>, 'minibatch'> & { round: Rollout<Request> },
+    shuffle: Rng,
+    settings: PpoSettings,
+    learningRate: number,
+    goesOn: (step: StepResult) => boolean,
+  ): Promise<void> {
+    for (let epoch = 1, go = true; go && epoch <= settings.updateEpochs;) {
+      const queued = new QueuedSteps(this.options, settings, round);
+      try {
+        do {
+          for (const minibatch of minibatchesOf(round, shuffle, settings)) {
+            queued.add({ round, minibatch, reference }, learningRate);
+          }
+          queued.submit();
+          await this.#turn();
+        } while (++epoch <= settings.updateEpochs && settings.targetKl === null);
+        go = (await queued.results()).map(goesOn).at(-1)!;
+      } finally {
+        queued.close();
+      }
     }
   }
-  return steps;
 }
 
 /** Minibatches of one pass over a round, their advantages normalised if the settings say so. */
@@ -121,44 +138,6 @@ interface Trained {
 function queues({ actor, critic }: Trained): boolean {
   const networks = [actor.parameters, ...(critic ? [critic.network.parameters] : [])];
   return networks.every(({ executor }) => executor.queue);
-}
-
-/** The same on a device: an epoch is one submit, a round one read; with a `targetKl` each epoch is read. */
-async function learnQueued<Observation, Request>(
-  options: PpoOptions<Observation, Request>,
-  { round, reference, shuffle, weighed, learningRate, update, turn }: QueuedRound<Request>,
-): Promise<StepResult[]> {
-  const { settings, actor } = options;
-  const steps: StepResult[] = [];
-  for (let epoch = 1; epoch <= settings.updateEpochs;) {
-    const queued = new QueuedSteps(options, weighed, round);
-    try {
-      do {
-        for (const minibatch of minibatchesOf(round, shuffle, settings)) {
-          queued.add({ round, minibatch, reference }, learningRate);
-        }
-        queued.submit();
-        await turn();
-      } while (++epoch <= settings.updateEpochs && settings.targetKl === null);
-      const first = steps.length === 0;
-      steps.push(...(await queued.results()));
-      if (first) checkRatio(steps[0]!.maxRatioDeviation, update, ratioTolerance(actor));
-    } finally {
-      queued.close();
-    }
-    if (settings.targetKl !== null && steps.at(-1)!.figures['train/approx_kl']! > 1.5 * settings.targetKl) break;
-  }
-  return steps;
-}
-
-interface QueuedRound<Request> {
-  round: Rollout<Request>;
-  reference: ActionLogProbs | undefined;
-  shuffle: Rng;
-  weighed: PpoSettings;
-  learningRate: number;
-  update: number;
-  turn: () => Promise<void>;
 }
 
 /**

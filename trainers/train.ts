@@ -1,5 +1,5 @@
 /** Training run from data to a finished folder. Each task brings its phases; this file has what they share. */
-import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js';
+import type { CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex } from '../checkpoints/store.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { noEncoder, type StateEncoder } from '../src/encoder/state-encoder.js';
@@ -60,20 +60,73 @@ export interface TrainOptions<Settings extends RunSettings = RunSettings> {
 }
 
 /**
- * Trains a walker. Checks all that it can before the folder is made.
+ * Trains a run, phase by phase. Checks all that it can before the folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
 export function trainRun(learning: TaskTrainer, options: TrainOptions): Promise<void> {
-  return collectProvenance(new ProvenanceNotes(), () => trainNoted(learning, options));
+  return collectProvenance(new ProvenanceNotes(), async () => {
+    const { training, from, ...parts } = await openTraining(learning, options);
+    const { run, encoder, settings, hashes } = parts;
+    let opened: RunPhases | undefined;
+    try {
+      const start = weightsAtStart(run.folder, hashes);
+      const logs = openRunLogs(run, settings, options.onTruncatedLog, options.onMetrics);
+      try {
+        discardAfter(run, logs, settings, from);
+        if (from || start) resumeProvenance(run.files.provenance);
+        const session: Session = { ...parts, start, logs };
+        opened = await training.phases(session, from);
+        const reached = opened.phases.findIndex(({ name }) => name === from?.header.phase);
+        for (const { name, open } of opened.phases.slice(Math.max(reached, 0))) {
+          run.update({ phase: name });
+          const phase = await open();
+          try {
+            await runPhase(session, phase, from?.header.phase === name ? from : undefined);
+          } finally {
+            await phase.close();
+          }
+          run.update({ done: { ...run.state.done, [name]: true } });
+        }
+        logs.flush();
+        keepProvenance(run.files.provenance);
+        await options.evaluateBest?.(run);
+        const provenanceSha256 = hashOfNotes(run.files.provenance);
+        writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
+        run.update({ status: 'finished', ...(provenanceSha256 !== undefined && { provenanceSha256 }) });
+      } finally {
+        opened?.close?.();
+        logs.close();
+      }
+    } catch (thrown) {
+      const error = limitErrorOf(thrown);
+      recordEnd(run, error);
+      throw error;
+    } finally {
+      run.close();
+      await encoder.dispose();
+    }
+  });
 }
 
-async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise<void> {
-  const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onNote, trial } = options;
+/** Reads and checks all inputs, opens encoder and executor, and makes the folder, locked by this process. */
+async function openTraining(learning: TaskTrainer, options: TrainOptions) {
+  const {
+    settings,
+    folder,
+    resume,
+    fork,
+    threads = 1,
+    progress = silentProgress,
+    onNote,
+    signal,
+    onUpdate,
+    trial,
+  } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   const method = checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await learning.open(settings);
-  const opened = await encoderOf(training, settings);
-  const encoder = trial ? trial.encoder(opened) : opened;
+  const plain = await encoderOf(training, settings);
+  const encoder = trial ? trial.encoder(plain) : plain;
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
     const { executor, name: backend, why } = await openExecutor(wanted, method.networkSize(settings, encoder.dim));
@@ -98,21 +151,11 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
       resume: resume !== undefined,
       prepare: forked && (() => writeStart(folder, forked)),
     });
-    try {
-      const start = weightsAtStart(run.folder, hashes);
-      const { signal, onUpdate } = options;
-      const own = { executor, run, encoder, hashes, start };
-      const asked = { settings, threads, progress, signal, onUpdate, note: onNote, trial };
-      await runPhases(training, from, { ...own, ...asked }, options);
-    } catch (thrown) {
-      const error = limitErrorOf(thrown);
-      recordEnd(run, error);
-      throw error;
-    } finally {
-      run.close();
-    }
-  } finally {
+    const asked = { settings, threads, progress, signal, onUpdate, note: onNote, trial };
+    return { training, from, executor, run, encoder, hashes, ...asked };
+  } catch (error) {
     await encoder.dispose();
+    throw error;
   }
 }
 
@@ -130,44 +173,6 @@ export function hashesOf({ hashes, readsTexts }: TrainingRun, encoder: StateEnco
     dataset,
     ...(slots !== undefined && { slots }),
   };
-}
-
-/** Runs all phases, in a folder locked by this process, each from the checkpoint if it is of the phase. */
-async function runPhases(
-  training: TrainingRun,
-  from: Checkpoint | undefined,
-  parts: Omit<Session, 'logs'>,
-  { onTruncatedLog, onMetrics, evaluateBest }: Pick<TrainOptions, 'onTruncatedLog' | 'onMetrics' | 'evaluateBest'>,
-): Promise<void> {
-  const { run, settings } = parts;
-  const logs = openRunLogs(run, settings, onTruncatedLog, onMetrics);
-  let opened: RunPhases | undefined;
-  try {
-    discardAfter(run, logs, settings, from);
-    if (from || parts.start) resumeProvenance(run.files.provenance);
-    const session = { ...parts, logs };
-    opened = await training.phases(session, from);
-    const reached = opened.phases.findIndex(({ name }) => name === from?.header.phase);
-    for (const { name, open } of opened.phases.slice(Math.max(reached, 0))) {
-      run.update({ phase: name });
-      const phase = await open();
-      try {
-        await runPhase(session, phase, from?.header.phase === name ? from : undefined);
-      } finally {
-        await phase.close();
-      }
-      run.update({ done: { ...run.state.done, [name]: true } });
-    }
-    logs.flush();
-    keepProvenance(run.files.provenance);
-    await evaluateBest?.(run);
-    const provenanceSha256 = hashOfNotes(run.files.provenance);
-    writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
-    run.update({ status: 'finished', ...(provenanceSha256 !== undefined && { provenanceSha256 }) });
-  } finally {
-    opened?.close?.();
-    logs.close();
-  }
 }
 
 /** Records the outcome in the run's state. */

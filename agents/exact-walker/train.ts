@@ -63,7 +63,7 @@ function openRun(settings: ExactSettings, data: LinkTraining): TrainingRun {
         const share = (step: number) => Math.floor((step * own.evaluations) / steps);
         const step = async (at: number) => {
           const { loss, figures } = await trainer.step(at);
-          return { loss, figures: { 'train/loss': loss, ...figures } };
+          return { metrics: { 'train/loss': loss, ...figures } };
         };
         return fitPhase(walker, step, {
           ...{ steps, unit },

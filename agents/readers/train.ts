@@ -81,7 +81,7 @@ function openReaderRun(
         const learningRate = learningRateAt(at, own.fit, reader.restartsAt);
         const { loss, gradNorm, figures } = await reader.step(batches(at), { step: at, learningRate });
         const common = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
-        return { loss, figures: { ...common, ...figures } };
+        return { metrics: { ...common, ...figures } };
       };
       const open = () =>
         fitPhase(reader, step, {

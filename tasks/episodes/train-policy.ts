@@ -21,7 +21,7 @@ import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { settingsOfRun, trainSettings, type TrainSettings } from '../../agents/train-settings.js';
 import type { TrainOptions } from '../../trainers/train.js';
 import { ownerOf } from '../index.js';
-import { trainTask } from '../train.js';
+import { train } from '../train.js';
 import { episodesTask } from './index.js';
 import { policyMembers } from '../../agents/policy/train.js';
 import { episodeSeeds } from '../../agents/policy/play.js';
@@ -87,11 +87,8 @@ export async function trainPolicy(options: TrainPolicyOptions): Promise<TrainedP
   const settings = policyTrainingSettings({ id: source?.id ?? env!, options: envOptions }, given);
   const make = typeof policy === 'object' ? () => policy : policy;
   const task = episodesTask({ source, policy: make });
-  const best = await trainTask(task, {
-    ...others,
-    settings,
-    ...(resume !== false && { resume: resume === true ? 'last' : resume }),
-  });
+  const resumed = resume === true ? 'last' : resume;
+  const best = await train({ ...others, settings, ...(resumed !== false && { resume: resumed }) }, task);
   const { return: found, length } = best!.record.metrics;
   return { folder: options.folder, return: found!, length: length! };
 }
