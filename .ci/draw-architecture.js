@@ -14,13 +14,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** What each layer is, in a few words. */
 const says = {
   'src/run': 'run folders, records, settings, seeds, logs, errors',
-  'src/kg': 'graphs, frontiers, paths',
+  'src/store': 'a database that processes share',
+  'src/kg': 'graphs, frontiers, paths, endpoints',
   'src/metrics': 'ranks, hits, intervals',
   'src/embedding': 'scorers of triples',
   'src/nn': 'tape, executors, optimizer',
   'src/llm': 'language models and decisions',
   'src/encoder': 'texts to vectors, cached',
-  'src/sparql': 'graphs behind an endpoint',
   datasets: 'releases to samples {task, gold}',
   envs: 'reset, step, action mask, reward',
   checkpoints: 'weights on disk, which to keep',

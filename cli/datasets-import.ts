@@ -125,7 +125,7 @@ async function extract(text: string, flags: GetFlags): Promise<void> {
   const hops = wholeNumber(flags.hops, '--hops', 1) ?? 2;
   if (hops > 4) throw new WorkbenchError('usage', `expected --hops of at most 4, got ${hops}`);
   const maxTails = flags.maxTails === undefined ? '' : `maxTails=${wholeNumber(flags.maxTails, '--max-tails', 1)}`;
-  const { parseSparqlSource } = await import('../src/sparql/source.js');
+  const { parseSparqlSource } = await import('../src/kg/sparql/source.js');
   const { extractLinks, readTopics } = await import('../datasets/links/extract-links.js');
   const { datasetFolder } = await import('../datasets/imported-dataset.js');
   const { terminalWork } = await import('./terminal.js');

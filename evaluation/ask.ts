@@ -6,7 +6,7 @@ import type { QuestionTask } from '../datasets/question.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Path } from '../src/kg/graph.js';
 import type { QuestionClient } from '../src/llm/client/create-clients.js';
-import { runInterleaved } from '../src/llm/concurrency.js';
+import { runInterleaved } from '../src/run/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { limitErrorOf, throwIfStopped } from '../src/run/stop.js';
 import type { AgentRunner, Attempt } from './score.js';

@@ -1,7 +1,7 @@
 /** Worker loop: runs the jobs of a plan or of a queue, so many at once. */
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { runInterleaved } from '../src/llm/concurrency.js';
+import { runInterleaved } from '../src/run/concurrency.js';
 import { temporaryFolder } from '../src/run/files.js';
 import type { Blocker } from '../src/run/run-lock.js';
 import type { Job } from './job.js';

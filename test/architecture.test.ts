@@ -137,7 +137,7 @@ describe('the architecture', () => {
       [
         'addresses',
         /\bfetch\(/,
-        ['serve/browser/dom.ts', 'src/llm/server-connection.ts', 'src/run/download.ts', 'src/sparql/client.ts'],
+        ['serve/browser/dom.ts', 'src/kg/sparql/client.ts', 'src/llm/server-connection.ts', 'src/run/download.ts'],
       ],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-connection.ts']],
       ['a queue', /import\('(bullmq|ioredis)'\)/, ['jobs/queue.ts']],

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { crc32 } from 'node:zlib';
 import type { Database, RootDatabase } from 'lmdb';
 import { fileStamp, sha256File } from '../run/files.js';
-import { type Lease, leasesIn, openStore, requireSpace, type Store, storeError } from './lmdb-store.js';
+import { type Lease, leasesIn, openStore, requireSpace, type Store, storeError } from '../store/lmdb-store.js';
 
 /** Everything a vector depends on, except its text. */
 interface VectorSpace {

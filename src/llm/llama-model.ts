@@ -10,7 +10,7 @@ import { readChatModelFile } from './gguf/model-facts.js';
 import { generate, scoreContinuations } from './llama/generate.js';
 import { batchTokens, type PrefixCache, openPrefixCache } from './llama/prefix-cache.js';
 import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
-import { semaphore } from './concurrency.js';
+import { semaphore } from '../run/concurrency.js';
 
 /** Loading and compute options; defaults fit the machine. */
 export interface LlamaModelOptions {

@@ -20,7 +20,7 @@ import {
   usualRetries,
   type Wants,
 } from './server-connection.js';
-import { semaphore } from './concurrency.js';
+import { semaphore } from '../run/concurrency.js';
 
 /** Which server and model, and how patient to be with it. */
 export interface ServerModelOptions extends ServerPatience {

@@ -1,10 +1,10 @@
 /** Graph behind an endpoint with the interface of one in memory: it holds the edges loaded by `ensure`. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RelationColumn } from '../kg/adjacency.js';
-import { Graph, inverseName, unknownId } from '../kg/graph.js';
-import { NameTable } from '../kg/name-table.js';
-import { semaphore } from '../llm/concurrency.js';
-import type { Delay } from '../run/requests.js';
+import type { RelationColumn } from '../adjacency.js';
+import { Graph, inverseName, unknownId } from '../graph.js';
+import { NameTable } from '../name-table.js';
+import { semaphore } from '../../run/concurrency.js';
+import type { Delay } from '../../run/requests.js';
 import { type KeptRelation, type Neighbourhoods, openNeighbourhoods } from './neighbourhoods.js';
 import { parseSparqlSource, type SparqlSource } from './source.js';
 import { nameOfTerm, termOfName } from './terms.js';

@@ -1,6 +1,6 @@
 /** Terms of an endpoint in N-Triples syntax, as used in queries, and their names as seen by agents. */
 import { z } from 'zod';
-import { WorkbenchError } from '../run/errors.js';
+import { WorkbenchError } from '../../run/errors.js';
 
 /** A term of a result. @source SPARQL 1.1 Query Results JSON Format, 3.2.2; the value of a `triple` (SPARQL 1.2) is an object */
 export const bindingSchema = z.object({

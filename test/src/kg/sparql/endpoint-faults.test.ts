@@ -2,8 +2,8 @@
 import { env } from 'node:process';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { endpointOf, graphWith, line, newCache, opened } from '../../fixtures/endpoint-graphs.js';
-import { openTestEndpoint, type TestEndpoint } from '../../fixtures/sparql-endpoint.js';
+import { endpointOf, graphWith, line, newCache, opened } from '../../../fixtures/endpoint-graphs.js';
+import { openTestEndpoint, type TestEndpoint } from '../../../fixtures/sparql-endpoint.js';
 
 describe('an endpoint that', () => {
   const html = { 'content-type': 'text/html' };

@@ -1,9 +1,9 @@
 /** Endpoint graphs on the command line: `sparql:http://127.0.0.1:7878/query#prefix=http://example.org/&maxTails=1000`. */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { configHash } from '../run/config-values.js';
-import { WorkbenchError } from '../run/errors.js';
-import { cacheFolder } from '../run/locations.js';
+import { configHash } from '../../run/config-values.js';
+import { WorkbenchError } from '../../run/errors.js';
+import { cacheFolder } from '../../run/locations.js';
 
 const scheme = 'sparql:';
 

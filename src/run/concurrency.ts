@@ -1,6 +1,6 @@
 /** Limits of concurrency: a semaphore, and a loop over many concurrent questions. */
 import { setImmediate } from 'node:timers/promises';
-import { throwIfStopped } from '../run/stop.js';
+import { throwIfStopped } from './stop.js';
 
 /** Runs at most `places` pieces of work at once; the others wait in order. */
 export function semaphore(places: number): <Result>(work: () => Promise<Result>) => Promise<Result> {

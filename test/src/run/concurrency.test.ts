@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
-import { runInterleaved } from '../../../src/llm/concurrency.js';
+import { runInterleaved } from '../../../src/run/concurrency.js';
 
 /** Runs tasks that each take as many turns of the event loop as they say. */
 async function trace(turns: readonly number[], concurrency: number) {

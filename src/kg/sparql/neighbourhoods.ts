@@ -1,12 +1,12 @@
 /** Edges of entities from an endpoint, with an on-disk cache. Relations are counted first: hubs are known before they are read, cuts detected. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { openStore } from '../encoder/lmdb-store.js';
-import { runInterleaved } from '../llm/concurrency.js';
-import { configHash } from '../run/config-values.js';
-import { WorkbenchError } from '../run/errors.js';
-import type { Delay } from '../run/requests.js';
-import { throwIfStopped } from '../run/stop.js';
+import { openStore } from '../../store/lmdb-store.js';
+import { runInterleaved } from '../../run/concurrency.js';
+import { configHash } from '../../run/config-values.js';
+import { WorkbenchError } from '../../run/errors.js';
+import type { Delay } from '../../run/requests.js';
+import { throwIfStopped } from '../../run/stop.js';
 import { type Direction, PartialAnswer, queries, type ResultRow, type SparqlClient, sparqlClient } from './client.js';
 import { type SparqlSource, sourceFolder } from './source.js';
 import { iriTerm, literalTerm, termOf } from './terms.js';

@@ -1,9 +1,9 @@
 /** Endpoint graphs: agents walk them like graphs in memory, under all endpoint failures. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { questionAgents } from '../../../agents/question-agents.js';
-import { Graph } from '../../../src/kg/graph.js';
-import { type AskedWorld, openOracleRun, worldOf } from '../../agents/prompted/oracle-run.js';
-import { parseSparqlSource } from '../../../src/sparql/source.js';
+import { questionAgents } from '../../../../agents/question-agents.js';
+import { Graph } from '../../../../src/kg/graph.js';
+import { type AskedWorld, openOracleRun, worldOf } from '../../../agents/prompted/oracle-run.js';
+import { parseSparqlSource } from '../../../../src/kg/sparql/source.js';
 import {
   brought,
   edgesOf,
@@ -13,12 +13,12 @@ import {
   line,
   newCache,
   opened,
-} from '../../fixtures/endpoint-graphs.js';
-import { useSharedHome } from '../../fixtures/own-home.js';
-import { isLong, often } from '../../fixtures/long-tests.js';
-import { nTriplesOf, testPrefix } from '../../fixtures/sparql-endpoint.js';
-import { importFilms } from '../../fixtures/toy-question-training.js';
-import { columnsOf } from '../../fixtures/triple-columns.js';
+} from '../../../fixtures/endpoint-graphs.js';
+import { useSharedHome } from '../../../fixtures/own-home.js';
+import { isLong, often } from '../../../fixtures/long-tests.js';
+import { nTriplesOf, testPrefix } from '../../../fixtures/sparql-endpoint.js';
+import { importFilms } from '../../../fixtures/toy-question-training.js';
+import { columnsOf } from '../../../fixtures/triple-columns.js';
 
 const home = useSharedHome(importFilms);
 let world: AskedWorld;

@@ -2,13 +2,13 @@
  * SPARQL 1.1 client: POST, JSON results, limited concurrency, retries. All queries are defined here, over terms validated by `terms.ts`.
  */
 import { z } from 'zod';
-import { semaphore } from '../llm/concurrency.js';
-import { kgwalkVersion } from '../run/environment.js';
-import { reasonOfFetch, WorkbenchError } from '../run/errors.js';
-import { printable } from '../run/printable.js';
-import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
-import { endpointHeaders, masked } from '../run/secrets.js';
-import { Rng } from '../run/seeds.js';
+import { semaphore } from '../../run/concurrency.js';
+import { kgwalkVersion } from '../../run/environment.js';
+import { reasonOfFetch, WorkbenchError } from '../../run/errors.js';
+import { printable } from '../../run/printable.js';
+import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../../run/requests.js';
+import { endpointHeaders, masked } from '../../run/secrets.js';
+import { Rng } from '../../run/seeds.js';
 import { type Binding, bindingSchema } from './terms.js';
 
 /** Row by variable name. */
