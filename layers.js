@@ -23,7 +23,7 @@ export const layers = [
   'presets',
   'models',
   'jobs',
-  'sweep',
+  'plans',
   'serve',
   'cli',
 ];

@@ -31,7 +31,7 @@ const says = {
   presets: 'settings as YAML',
   models: 'how the model of the package is made',
   jobs: 'parts of commands, on any machine',
-  sweep: 'many settings, runs as processes',
+  plans: 'which runs to train: seeds, forks, sweeps',
   serve: 'runs in a browser, live',
   cli: 'one file a command',
   reports: 'the page, from records alone',

@@ -7,9 +7,9 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { pluginsRefused } from '../src/run/plugins.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions, addThreadsOption, groupOptions } from './options.js';
+import { addInputOptions, addThreadsOption, groupOptions, inputsOption } from './options.js';
 import { printJson, printLine } from './output.js';
-import { carriedPreset, inputsOption, refuseOtherInputs, writeJobs } from './plan.js';
+import { writeJobs } from './plan.js';
 
 /** Adds `kgwalk evaluate`. */
 export function register(program: Command): void {
@@ -70,7 +70,8 @@ async function evaluate(command: Command, run: string | undefined, flags: Flags)
     onAttempt: predictions?.take,
     ...(flags.inputs !== undefined && {
       async onAsked(asked) {
-        await refuseOtherInputs(flags.inputs!, inputsOf(asked));
+        const { refuseOtherInputs } = await import('../jobs/job.js');
+        refuseOtherInputs(flags.inputs!, inputsOf(asked));
         return true;
       },
     }),
@@ -147,7 +148,7 @@ const ofThisMachine = ['write', 'parts', 'store', 'json', 'threads', 'max-minute
  * @throws WorkbenchError `usage` for options that other machines cannot use
  */
 async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | 'presets'>> {
-  const { mayHold } = await import('../jobs/job.js');
+  const { carriedPreset, mayHold } = await import('../jobs/job.js');
   const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
   if ((command.parent?.getOptionValue('plugin') as string[] | undefined)?.length) throw pluginsRefused('--plugin');
   const options: Job['options'] = {};
@@ -167,7 +168,7 @@ async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | '
   }
   const { config } = options;
   if (!config || config === true) return { options, presets: {} };
-  const { name, presets } = await carriedPreset(config[0]!);
+  const { name, presets } = carriedPreset(config[0]!);
   return { options: { ...options, config: [name] }, presets };
 }
 

@@ -196,3 +196,6 @@ export function groupOptions(command: Command): Command {
   }
   return command;
 }
+
+/** `--inputs`: hashes by which a job refuses other data and models than it was planned with. */
+export const inputsOption = () => new Option('--inputs <json>').hideHelp();

@@ -91,7 +91,7 @@ async function foundSweeps(names: readonly string[]): Promise<SweepInfo[]> {
 
 async function reportSweep(sweep: SweepInfo, to: string | undefined, title: string | undefined) {
   const { writeSweepPage } = await import('../reports/sweep-page.js');
-  const { sweepResults } = await import('../sweep/results.js');
+  const { sweepResults } = await import('../plans/results.js');
   const { sweepFiles } = await import('../src/run/sweep.js');
   const place = to === undefined ? sweepFiles(sweep.folder).report : resolve(to);
   return writeSweepPage(sweep, sweepResults(sweep), { to: place, title });

@@ -2,11 +2,14 @@
  * Jobs that any machine may run: a run of a sweep, or a part of an evaluation. A plan is a file with one job per line,
  * after the sweep it belongs to, if any; the line determines the result, so its hash is the result's name.
  */
+import { basename } from 'node:path';
 import { z } from 'zod';
+import { readConfigFile } from '../src/run/config-source.js';
 import { canonicalJson, configHash } from '../src/run/config-values.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile, writeFileAtomic } from '../src/run/files.js';
+import { presetNames, resolvePreset } from '../src/run/locations.js';
 import { pluginsRefused } from '../src/run/plugins.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { type SweepRecord, sweepRecord } from '../src/run/sweep.js';
@@ -57,6 +60,37 @@ export type Job = z.output<typeof schema>;
 export function jobOf(planned: Omit<Job, 'key' | 'kind' | 'version'>): Job {
   const job = { kind: 'kgwalk job' as const, version: kgwalkVersion(), ...planned };
   return { key: configHash(job), ...job };
+}
+
+/** A preset as jobs name it: a bundled one, or a file that they carry, with all that it extends. */
+export function carriedPreset(preset: string): { name: string; presets: Job['presets'] } {
+  if (presetNames().includes(preset)) return { name: preset, presets: {} };
+  const stem = basename(preset).replace(/\.(ya?ml|json)$/, '');
+  const name = `${stem.replace(/[^\w.-]/g, '-')}.yaml`;
+  const settings = readConfigFile(resolvePreset(preset)).value as Record<string, unknown>;
+  if (settings.plugins !== undefined) throw pluginsRefused(preset);
+  return { name, presets: { [name]: settings } };
+}
+
+/**
+ * Checks that the inputs of a plan equal those here.
+ * @param planned `--inputs`
+ * @throws WorkbenchError `data` with the differences
+ */
+export function refuseOtherInputs(planned: string, here: Readonly<Record<string, string>>): void {
+  const place = { what: 'hashes of a plan', place: '--inputs' };
+  const hashes = ofShape(parseJson(planned, place), z.record(z.string(), z.string()), place);
+  const names = [...new Set([...Object.keys(hashes), ...Object.keys(here)])].filter(
+    (name) => hashes[name] !== here[name],
+  );
+  if (names.length === 0) return;
+  const shown = (hash: string | undefined) => (hash === undefined ? 'none' : hash.slice(0, 12));
+  const differing = names
+    .map((name) => `${name}: ${shown(hashes[name])} planned, ${shown(here[name])} here`)
+    .join('; ');
+  throw new WorkbenchError('data', `expected what the plan was written with, got other inputs: ${differing}`, {
+    hint: 'Import the same data with the same version, and take the same model; or write the plan again.',
+  });
 }
 
 /** Jobs of a command, and the sweep whose runs they are. */

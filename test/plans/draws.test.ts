@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Draws, trialCount, trialSettings } from '../../sweep/draws.js';
-import { parseSpace } from '../../sweep/space.js';
+import { type Draws, trialCount, trialSettings, parseSpace } from '../../plans/space.js';
 
 const draws = (grid: string[], sample: string[] = [], more: Partial<Draws> = {}): Draws => ({
   dimensions: parseSpace(grid, sample),

@@ -4,12 +4,16 @@ import { loadPluginsOfPreset, openPreset } from '../presets/index.js';
 import { lastingModelName } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
+import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import { pluginLabels, requirePluginsOf } from '../src/run/plugins.js';
 import { openRun, refuseRunIn, runId, runIn } from '../src/run/run-folder.js';
+import { taskOfSettings } from '../tasks/index.js';
 import { forkSettings } from '../tasks/train.js';
 import type { ForkSource } from '../trainers/fork.js';
 import { refuseOtherSettings } from '../trainers/resume.js';
 import { settingsOfRun, type TrainSettings, withUsualModel } from '../trainers/train-settings.js';
+import { encoderOf, hashesOf } from '../trainers/train.js';
+import { overridesOf } from './space.js';
 
 /** The options of `kgwalk train`. */
 export interface TrainFlags {
@@ -57,7 +61,7 @@ async function plannedRun(
 ): Promise<PlannedRun> {
   const { runDir, seeds } = flags;
   const folder = runDir === undefined ? undefined : resolve(seeds === undefined ? runDir : `${runDir}-s${seed}`);
-  const overrides = overridesOf(flags, seed);
+  const overrides = overridesByFlags(flags, seed);
   const resume = checkpointOf(flags);
   if (folder !== undefined && resume !== undefined) {
     const run = runIn(folder);
@@ -82,7 +86,7 @@ async function plannedRun(
 
 async function plannedFork(flags: TrainFlags): Promise<PlannedRun> {
   const source = openRun(resolve(flags.runDir!));
-  const settings = await forkSettings(source, overridesOf(flags, seedsOf(flags)[0]));
+  const settings = await forkSettings(source, overridesByFlags(flags, seedsOf(flags)[0]));
   const folder =
     typeof flags.fork === 'string' ? resolve(flags.fork) : join(runsFolder(), runId(settings.name, settings.seed));
   refuseRunIn(folder);
@@ -114,10 +118,14 @@ function checkpointOf({ resume }: TrainFlags): string | undefined {
   return resume === true ? 'last' : resume;
 }
 
-function overridesOf({ set, model, backend }: TrainFlags, seed: number | undefined): string[] {
+/** Overrides of a preset by options. */
+export function overridesByFlags(
+  { set, model, backend }: Pick<TrainFlags, 'set' | 'model' | 'backend'>,
+  seed?: number,
+): string[] {
   return [
     ...set,
-    ...(model === undefined ? [] : [`encoder.model=${JSON.stringify(lastingModelName(model))}`]),
+    ...(model === undefined ? [] : overridesOf({ 'encoder.model': lastingModelName(model) })),
     ...(seed === undefined ? [] : [`seed=${seed}`]),
     ...(backend === undefined ? [] : [`backend=${backend}`]),
   ];
@@ -133,4 +141,21 @@ function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {
 function whole(text: string, flag: string): number {
   if (/^\d+$/.test(text.trim())) return Number(text);
   throw new WorkbenchError('usage', `expected whole numbers from 0, got ${JSON.stringify(text)}, at ${flag}`);
+}
+
+/** Hashes of what a run works on: data, and what encodes its texts. @throws WorkbenchError `data` for data that is not there or does not fit */
+export async function inputsOf(settings: TrainSettings): Promise<Record<string, string>> {
+  const training = await openedTraining(settings);
+  const encoder = await encoderOf(training, withUsualModel(settings));
+  try {
+    return Object.fromEntries(Object.entries(hashesOf(training, encoder)).filter(([, hash]) => hash !== undefined));
+  } finally {
+    await encoder.dispose();
+  }
+}
+
+/** The training of settings, with its data read. */
+export async function openedTraining(settings: TrainSettings) {
+  const { learning } = await taskOfSettings(settings);
+  return collectProvenance(new ProvenanceNotes(), () => learning.open(settings));
 }

@@ -4,12 +4,12 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { MetricRecord } from '../../src/run/records.js';
 import { sweepIn, type SweepRecord, trialsOf } from '../../src/run/sweep.js';
-import { openSweep, plannedSweep, sweepName, type SweepPlan } from '../../sweep/plan.js';
-import { sweepResults } from '../../sweep/results.js';
-import { runSweep, type SweepWork } from '../../sweep/run-sweep.js';
-import { parseSpace } from '../../sweep/space.js';
+import { openSweep, plannedSweep, sweepName, type SweepPlan } from '../../plans/sweep.js';
+import { sweepResults } from '../../plans/results.js';
+import { runSweep, type SweepWork } from '../../plans/run-sweep.js';
+import { parseSpace } from '../../plans/space.js';
 import type { ProgramEnd } from '../../jobs/program.js';
-import type { RunTrial } from '../../sweep/trial-process.js';
+import type { RunTrial } from '../../plans/trial-process.js';
 import { inTurn } from '../fixtures/long-tests.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 

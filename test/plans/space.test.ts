@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkSpace, dimensionText, overridesOf, parseSpace, valueAt } from '../../sweep/space.js';
+import { checkSpace, dimensionText, overridesOf, parseSpace, valueAt } from '../../plans/space.js';
 
 describe('what the command line says', () => {
   test('a grid lists values, each as YAML', () => {

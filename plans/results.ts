@@ -2,9 +2,8 @@
 import { join } from 'node:path';
 import { functionalAnova } from '../src/metrics/functional-anova.js';
 import { studentInterval } from '../src/metrics/intervals.js';
-import { rankedTrials, trialsOf, type SweepInfo, type SweepRecord, type Trial } from '../src/run/sweep.js';
+import { rankedTrials, trialsOf, type SweepInfo, type SweepRecord, type Trial, axesOf } from '../src/run/sweep.js';
 import { commandLine } from '../src/run/command-line.js';
-import { axesOf } from '../src/run/sweep-axes.js';
 import { overridesOf } from './space.js';
 
 /** The trial that won, on valid. */

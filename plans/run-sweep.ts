@@ -1,13 +1,14 @@
 /** The loop of a sweep: starts runs, so many at once, keeps how each ended, and stops those that halving gives up. */
 import { join } from 'node:path';
+import { mainFigureOf } from '../checkpoints/keeper.js';
+import { canonicalJson } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { MetricRecord, Phase } from '../src/run/records.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { trialsOf, type Trial, type TrialEnd, type TrialRun, type SweepRecord } from '../src/run/sweep.js';
-import { trialSettings } from './draws.js';
-import { type OpenSweep, sameTrial, trialOverrides } from './plan.js';
-import type { RunTrial } from './trial-process.js';
-import { mainFigureOf } from '../checkpoints/keeper.js';
+import { trialSettings } from './space.js';
+import { openSweep, type OpenSweep, trialOverrides } from './sweep.js';
+import { collectedTrials, type RunTrial } from './trial-process.js';
 
 /** Execution options of a sweep; none changes the results, but for the order in which halving sees its runs. */
 export interface SweepWork {
@@ -29,7 +30,7 @@ export interface SweepWork {
 export async function runSweep(sweep: OpenSweep, work: SweepWork): Promise<void> {
   const { record, events } = sweep;
   for (const { trial, set } of trialsOf(record, events)) {
-    if (trial <= record.trials && sameTrial(set, trialSettings(record, trial))) continue;
+    if (trial <= record.trials && canonicalJson(set) === canonicalJson(trialSettings(record, trial))) continue;
     throw new WorkbenchError(
       'data',
       `expected the trials of this sweep, got another trial ${trial}, at ${sweep.files.trials}`,
@@ -44,6 +45,20 @@ export async function runSweep(sweep: OpenSweep, work: SweepWork): Promise<void>
   }
   await queue.idle();
   throwIfStopped(work.signal);
+}
+
+/** Records runs that jobs have made as the sweep that made them on one machine would have. @param failures reasons of those that failed, by name */
+export async function collectSweep(
+  folder: string,
+  record: SweepRecord,
+  failures: ReadonlyMap<string, string | undefined>,
+): Promise<void> {
+  const open = openSweep(folder, record, true);
+  try {
+    await runSweep(open, { jobs: 1, run: collectedTrials(failures), retryFailed: true });
+  } finally {
+    open.close();
+  }
 }
 
 /** The trial as it is kept; one that is new is kept now. */

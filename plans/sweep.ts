@@ -1,26 +1,101 @@
-/** Definition of a sweep, all checked before anything starts; and the folder in which it is done. */
+/** Definition of a sweep, from options to trials and jobs, all checked before anything starts; and the folder in which it is done. */
 import { existsSync } from 'node:fs';
-import { type Job, jobOf } from '../jobs/job.js';
+import { join, resolve } from 'node:path';
+import { carriedPreset, type Job, jobOf } from '../jobs/job.js';
 import { loadPreset } from '../presets/index.js';
 import { canonicalJson, configDifferences, configHash, refuseDifferences } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { openJsonLines } from '../src/run/json-lines.js';
-import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
+import { confined, runsFolder } from '../src/run/locations.js';
 import { lockFile } from '../src/run/run-lock.js';
 import { sweepFiles, sweepIn, type SweepRecord, type TrialEvent, trialName } from '../src/run/sweep.js';
 import { taskOfSettings } from '../tasks/index.js';
+import { wholeNumber } from '../tasks/flags.js';
 import { checkTrainSettings } from '../trainers/check-settings.js';
-import { encoderOf, hashesOf } from '../trainers/train.js';
-import { plainSettings, type TrainSettings, withUsualModel } from '../trainers/train-settings.js';
-import { trialCount, trialSettings } from './draws.js';
-import { checkSpace, dimensionText, overridesOf } from './space.js';
+import { plainSettings } from '../trainers/train-settings.js';
+import { inputsOf, openedTraining, overridesByFlags } from './runs.js';
+import { parseSpace, trialCount, trialSettings, checkSpace, dimensionText, overridesOf } from './space.js';
 
 /** Options of a sweep. */
 export type SweepPlan = Omit<SweepRecord, 'schemaVersion' | 'config' | 'trials'> & {
   /** `--trials`. */
   trials?: number | undefined;
 };
+
+/** The options of `kgwalk sweep`. */
+export interface SweepFlags {
+  grid: string[];
+  sample: string[];
+  trials?: string;
+  seeds: string;
+  jobs: string;
+  seed: string;
+  halving?: string;
+  eta?: string;
+  metric?: string;
+  minimize?: boolean;
+  set: string[];
+  model?: string;
+  backend?: string;
+  name?: string;
+  runDir?: string;
+  resume?: boolean;
+  retryFailed?: boolean;
+  write?: string;
+  maxMinutes?: number;
+  threads?: string;
+  json?: boolean;
+}
+
+/**
+ * The sweep that options ask for.
+ * @throws WorkbenchError `usage` for options that contradict each other, `config` for settings that the preset does not take
+ */
+export function sweepOf(preset: string, flags: SweepFlags, plugins: readonly string[]): SweepPlan {
+  const overrides = overridesByFlags(flags);
+  const { seed } = loadPreset(preset, overrides);
+  return {
+    preset,
+    overrides,
+    dimensions: parseSpace(flags.grid, flags.sample),
+    seeds: seedsOf(flags.seeds, seed),
+    seed: wholeNumber(flags.seed, '--seed', 0),
+    plugins: plugins.length > 0 ? [...plugins] : undefined,
+    trials: wholeNumber(flags.trials, '--trials', 1),
+    metric: flags.metric === undefined ? undefined : metricOf(flags.metric),
+    better: flags.minimize || flags.metric?.endsWith('loss') ? ('low' as const) : ('high' as const),
+    halving: halvingOf(flags),
+  };
+}
+
+function halvingOf({ halving, eta }: SweepFlags): SweepRecord['halving'] {
+  if (halving !== undefined) {
+    return { first: wholeNumber(halving, '--halving', 1), eta: wholeNumber(eta, '--eta', 2) ?? 3 };
+  }
+  if (eta === undefined) return undefined;
+  throw new WorkbenchError('usage', 'expected --halving with --eta, got none', {
+    hint: 'Such as --halving 10 --eta 3.',
+  });
+}
+
+function metricOf(name: string): string {
+  if (name.startsWith('eval/')) return name;
+  throw new WorkbenchError(
+    'usage',
+    `expected a figure of valid under eval/, got ${JSON.stringify(name)}, at --metric`,
+    {
+      hint: 'A run logs them in its metrics.jsonl; test never chooses.',
+    },
+  );
+}
+
+function seedsOf(text: string, first: number): number[] {
+  if (!text.includes(',')) return Array.from({ length: wholeNumber(text, '--seeds', 1) }, (_, i) => first + i);
+  const list = text.split(',').map((one) => wholeNumber(one, '--seeds', 0));
+  if (new Set(list).size === list.length) return list;
+  throw new WorkbenchError('usage', `expected different seeds, got ${text}, at --seeds`);
+}
 
 /**
  * The record of a sweep that may be run.
@@ -59,23 +134,7 @@ async function checkTrial(
  * @throws WorkbenchError `data` for data that is not there or does not fit
  */
 export async function checkData(record: SweepRecord): Promise<void> {
-  await opened(loadPreset(record.preset, trialOverrides(record, trialSettings(record, 1))));
-}
-
-/** Hashes of what a run works on: data, and what encodes its texts. @throws as `checkData` */
-export async function inputsOf(settings: TrainSettings): Promise<Record<string, string>> {
-  const training = await opened(settings);
-  const encoder = await encoderOf(training, withUsualModel(settings));
-  try {
-    return Object.fromEntries(Object.entries(hashesOf(training, encoder)).filter(([, hash]) => hash !== undefined));
-  } finally {
-    await encoder.dispose();
-  }
-}
-
-async function opened(settings: TrainSettings) {
-  const { learning } = await taskOfSettings(settings);
-  return collectProvenance(new ProvenanceNotes(), () => learning.open(settings));
+  await openedTraining(loadPreset(record.preset, trialOverrides(record, trialSettings(record, 1))));
 }
 
 /** Overrides of the preset in a trial. */
@@ -87,12 +146,9 @@ export const trialOverrides = (
 /** Settings that change neither data nor encoder. */
 const ofTraining = /^(ppo|clone|fit|transe)\./;
 
-/**
- * The runs of a sweep as jobs.
- * @param preset its name and the files in jobs
- * @throws as `checkData`
- */
-export async function jobsOf(record: SweepRecord, preset: { name: string; presets: Job['presets'] }): Promise<Job[]> {
+/** The runs of a sweep as jobs. @throws as `checkData` */
+export async function jobsOf(record: SweepRecord): Promise<Job[]> {
+  const { name, presets } = carriedPreset(record.preset);
   const jobs: Job[] = [];
   const inputs = new Map<string, Record<string, string>>();
   for (let trial = 1; trial <= record.trials; trial++) {
@@ -105,10 +161,10 @@ export async function jobsOf(record: SweepRecord, preset: { name: string; preset
       jobs.push(
         jobOf({
           command: 'train',
-          args: [preset.name],
+          args: [name],
           options: { set: overrides, seed: [String(seed)] },
           part: trialName(trial, seed),
-          presets: preset.presets,
+          presets,
           folders: {},
           inputs: found,
         }),
@@ -121,6 +177,21 @@ export async function jobsOf(record: SweepRecord, preset: { name: string; preset
 /** A name that follows from what is swept, and not from how many trials: more of them continue in the same folder. */
 export function sweepName({ trials: _more, ...record }: SweepRecord): string {
   return `sweep-${String(record.config.name)}-${configHash(record).slice(0, 8)}`;
+}
+
+/** The folder of a sweep, made or not. @throws WorkbenchError `usage` for a name that cannot be one */
+export function folderOf({ name, runDir }: SweepFlags, record: SweepRecord): string {
+  if (name !== undefined && runDir !== undefined) {
+    throw new WorkbenchError('usage', 'expected --name or --run-dir, got both');
+  }
+  if (runDir !== undefined) return resolve(runDir);
+  if (name !== undefined && !/^\w[\w.-]*$/.test(name)) {
+    throw new WorkbenchError(
+      'usage',
+      `expected letters, digits, dots and dashes, got ${JSON.stringify(name)}, at --name`,
+    );
+  }
+  return name === undefined ? join(runsFolder(), sweepName(record)) : confined(runsFolder(), `sweep-${name}`);
 }
 
 /** A sweep that this process runs. */
@@ -211,9 +282,4 @@ function optionsOf(record: SweepRecord) {
     '--halving': halving && `${halving.first}, --eta ${halving.eta}`,
   };
   return options;
-}
-
-/** True if the trial stored under a number is the one that is asked for. */
-export function sameTrial(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
-  return canonicalJson(a) === canonicalJson(b);
 }
