@@ -242,7 +242,7 @@ const sources = new Map(
         'datasets import format',
       ],
       [async () => (await import('../datasets/releases.js')).releases.map(({ name }) => name), 'datasets get release'],
-      [async () => (await import('../src/llm/model-registry.js')).modelRegistry.map(({ name }) => name), 'name-or-url'],
+      [async () => (await import('../src/llm/model-files.js')).modelRegistry.map(({ name }) => name), 'name-or-url'],
       [models, 'name-or-file', '--model', '--encoder'],
       [among('transe', 'distmult', 'complex'), 'embeddings import --model'],
       [async () => ['auto', ...(await import('../src/nn/open-executor.js')).executorNames], '--backend'],

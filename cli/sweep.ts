@@ -64,7 +64,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const { sweepIn } = await import('../src/run/sweep.js');
   if (!sweepIn(folder)) await checkData(record);
   const { terminalWork } = await import('./terminal.js');
-  const { trialProcesses } = await import('../plans/trial-process.js');
+  const { trialProcesses } = await import('../plans/run-sweep.js');
   // Before the lock: afterwards others see a running sweep, which an interrupt must stop in order.
   const { signal, progress } = terminalWork(flags.maxMinutes);
   const open = openSweep(folder, record, flags.resume ?? false);

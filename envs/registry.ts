@@ -1,9 +1,17 @@
 /** Environments by id: ours, and those that users register. */
 import { WorkbenchError } from '../src/run/errors.js';
 import { describeValue, nearestName } from '../src/run/printable.js';
-import { CartPole, cartPoleId, type CartPoleOptions } from './classic/cart-pole.js';
-import { Grid, gridId, type GridOptions } from './classic/grid.js';
-import { MaskedBandit, maskedBanditId, type MaskedBanditOptions } from './classic/masked-bandit.js';
+import {
+  CartPole,
+  cartPoleId,
+  type CartPoleOptions,
+  Grid,
+  gridId,
+  type GridOptions,
+  MaskedBandit,
+  maskedBanditId,
+  type MaskedBanditOptions,
+} from './classic.js';
 import {
   DialogueWalkEnv,
   dialogueWalkId,

@@ -13,8 +13,13 @@ import type { LanguageModel } from '../src/llm/language-model.js';
 import { configHash } from '../src/run/config-values.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { checkEvaluationSeal, sealEvaluation } from '../src/run/evaluation-seal.js';
-import { aboutEvaluation, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
+import {
+  checkEvaluationSeal,
+  sealEvaluation,
+  aboutEvaluation,
+  evaluationRecord,
+  type EvaluationRecord,
+} from '../src/run/evaluation.js';
 import { removeLeftovers, writeFileAtomic } from '../src/run/files.js';
 import { openCheckedLines, readJsonLines } from '../src/run/json-lines.js';
 import { confined, runsFolder } from '../src/run/locations.js';

@@ -1,14 +1,19 @@
 /** The loop of a sweep: starts runs, so many at once, keeps how each ended, and stops those that halving gives up. */
-import { join } from 'node:path';
+import { join, basename } from 'node:path';
 import { mainFigureOf } from '../checkpoints/keeper.js';
 import { canonicalJson } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { MetricRecord, Phase } from '../src/run/records.js';
+import { type MetricRecord, type Phase, metricRecord } from '../src/run/records.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { trialsOf, type Trial, type TrialEnd, type TrialRun, type SweepRecord } from '../src/run/sweep.js';
 import { trialSettings } from './space.js';
 import { openSweep, type OpenSweep, trialOverrides } from './sweep.js';
-import { collectedTrials, type RunTrial } from './trial-process.js';
+import { setTimeout } from 'node:timers/promises';
+import { type ProgramEnd, runProgram } from '../jobs/run-job.js';
+import { followRecords } from '../src/run/json-lines.js';
+import { runFiles } from '../src/run/run-files.js';
+import { runIn } from '../src/run/run-folder.js';
+import { isLocked } from '../src/run/run-lock.js';
 
 /** Execution options of a sweep; none changes the results, but for the order in which halving sees its runs. */
 export interface SweepWork {
@@ -262,4 +267,98 @@ function evaluatedIn(
 /** True if `a` is strictly better than `b`. */
 function isBetter(a: number, b: number, better: SweepRecord['better']): boolean {
   return better === 'high' ? a > b : a < b;
+}
+
+/** Polling interval of a run's metric log, in milliseconds. */
+const lookEvery = 100;
+
+/** Run and folder of a trial. */
+interface TrialJob {
+  folder: string;
+  /** File for the process's output, appended. */
+  log: string;
+  seed: number;
+  /** Overrides of the preset, as `--set` takes them. */
+  overrides: readonly string[];
+}
+
+/** Runs or resumes a trial. @param signal aborted: the run saves and stops */
+export type RunTrial = (
+  job: TrialJob,
+  listeners: { onMetrics: (record: MetricRecord) => void; signal: AbortSignal },
+) => Promise<ProgramEnd>;
+
+/** Reads a run that has finished, perhaps elsewhere. @returns false for any other */
+function wasFinished(folder: string, onMetrics: (record: MetricRecord) => void): boolean {
+  if (runIn(folder)?.state.status !== 'finished') return false;
+  followRecords(runFiles(folder).metrics, metricRecord, onMetrics)();
+  return true;
+}
+
+/** Takes runs that jobs have made. @param failures reasons of those that failed, by name */
+function collectedTrials(failures: ReadonlyMap<string, string | undefined>): RunTrial {
+  return async ({ folder }, { onMetrics }) => {
+    if (wasFinished(folder, onMetrics)) return { state: 'finished' };
+    const reason = failures.get(basename(folder));
+    return reason === undefined ? { state: 'stopped' } : { state: 'failed', reason };
+  };
+}
+
+/** Runs trials as child processes, which save and end with this one. @param options shared by all trials */
+export function trialProcesses(options: {
+  preset: string;
+  plugins: readonly string[];
+  threads?: string | undefined;
+}): RunTrial {
+  const { preset, plugins, threads } = options;
+  return async ({ folder, log, seed, overrides }, { onMetrics, signal }) => {
+    if (wasFinished(folder, onMetrics)) return { state: 'finished' };
+    const look = followRecords(runFiles(folder).metrics, metricRecord, onMetrics);
+    if (!(await isFree(folder, signal))) return { state: 'stopped' };
+    const words = [
+      ...plugins.flatMap((file) => ['--plugin', file]),
+      ...['train', preset, ...overrides.flatMap((one) => ['--set', one])],
+      ...['--seed', String(seed), '--run-dir', folder, '--resume', 'last'],
+      ...(threads === undefined ? [] : ['--threads', threads]),
+    ];
+    const broken = new AbortController();
+    const ticking = setInterval(() => {
+      try {
+        look();
+      } catch (error) {
+        clearInterval(ticking);
+        broken.abort(error);
+      }
+    }, lookEvery);
+    try {
+      const ended = await runProgram(words, { log, signal: AbortSignal.any([signal, broken.signal]) });
+      if (broken.signal.aborted) throw broken.signal.reason;
+      look();
+      const state = ended.state === 'failed' ? runIn(folder)?.state : undefined;
+      return state?.status === 'failed' && state.reason !== undefined
+        ? { state: 'failed', reason: state.reason }
+        : ended;
+    } finally {
+      clearInterval(ticking);
+    }
+  };
+}
+
+/** Waits for a trial process whose sweep was killed: it notices, and saves. @returns true if the folder is free now */
+async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
+  const patience = 10 * 60_000;
+  for (let waited = 0; isLocked(folder); waited += lookEvery) {
+    if (signal.aborted) return false;
+    if (waited > patience) {
+      throw new WorkbenchError(
+        'usage',
+        `expected a run without another writer, got one that another process holds, at ${folder}`,
+        {
+          hint: 'It belongs to a sweep that was killed and should have ended with it: end it, and resume.',
+        },
+      );
+    }
+    await setTimeout(lookEvery);
+  }
+  return !signal.aborted;
 }

@@ -131,7 +131,7 @@ describe('the architecture', () => {
       [
         'other programs',
         /'(node:)?child_process'/,
-        ['cli/native/install.ts', 'cli/quickstart/shown.ts', 'jobs/program.ts'],
+        ['cli/native/install.ts', 'cli/quickstart/shown.ts', 'jobs/run-job.ts'],
       ],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
       [

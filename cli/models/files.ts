@@ -10,8 +10,8 @@ import {
   embeddedModelName,
   isModelPath,
   modelFile,
+  modelRegistry,
 } from '../../src/llm/model-files.js';
-import { modelRegistry } from '../../src/llm/model-registry.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { masked } from '../../src/run/secrets.js';

@@ -18,9 +18,8 @@ import type {
 } from '../../src/llm/decision.js';
 import type { ScoreRequest } from '../../src/llm/language-model.js';
 import type { Rng } from '../../src/run/seeds.js';
-import { answersIn, truthIn } from './evidence.js';
+import { answersIn, truthIn, goldPaths, isGoldChain, rightCandidates, rightTarget } from './right-candidates.js';
 import type { QuestionFacts } from './question-facts.js';
-import { goldPaths, isGoldChain, rightCandidates, rightTarget } from './right-candidates.js';
 
 /** The highest score that a prompt allows. */
 export const fullScore = 10;

@@ -14,9 +14,8 @@ import type {
   RewriteDecision,
 } from '../../src/llm/decision.js';
 import type { Rng } from '../../src/run/seeds.js';
-import { namesIn } from './evidence.js';
+import { namesIn, goldPaths } from './right-candidates.js';
 import type { QuestionFacts } from './question-facts.js';
-import { goldPaths } from './right-candidates.js';
 import { fullScore } from './right-reply.js';
 
 type Right<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;

@@ -207,7 +207,7 @@ export function rankedTrials(trials: readonly Trial[], better: SweepRecord['bett
     .sort((a, b) => sign * (a.value - b.value) || a.trial - b.trial);
 }
 
-/** One setting. */
+/** One setting of a sweep as an axis of its values. */
 export interface SweepAxis {
   key: string;
   /** Distances are logarithmic. */

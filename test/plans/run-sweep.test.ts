@@ -6,10 +6,9 @@ import type { MetricRecord } from '../../src/run/records.js';
 import { sweepIn, type SweepRecord, trialsOf } from '../../src/run/sweep.js';
 import { openSweep, plannedSweep, sweepName, type SweepPlan } from '../../plans/sweep.js';
 import { sweepResults } from '../../plans/results.js';
-import { runSweep, type SweepWork } from '../../plans/run-sweep.js';
+import { runSweep, type SweepWork, type RunTrial } from '../../plans/run-sweep.js';
 import { parseSpace } from '../../plans/space.js';
-import type { ProgramEnd } from '../../jobs/program.js';
-import type { RunTrial } from '../../plans/trial-process.js';
+import type { ProgramEnd } from '../../jobs/run-job.js';
 import { inTurn } from '../fixtures/long-tests.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 

@@ -1,14 +1,14 @@
 import { expect, test, describe } from '@jest/globals';
-import { copiesExample } from '../../../../src/llm/decisions/copied-example.js';
-import * as sample from '../../../fixtures/sample-decisions.js';
+import { copiesExample } from '../../evaluation/watch-decisions.js';
+import * as sample from '../fixtures/sample-decisions.js';
 import {
   chainsDecision,
   judgeDecision,
   pathsDecision,
   rewriteDecision,
   scoreDecision,
-} from '../../../fixtures/sample-decisions.js';
-import { checkExamples } from '../../../fixtures/check-examples.js';
+} from '../fixtures/sample-decisions.js';
+import { checkExamples } from '../fixtures/check-examples.js';
 
 const score = (count: number) =>
   sample.scoreDecision({
