@@ -143,9 +143,7 @@ export function checkEvaluations({ folder }: RunInfo): number {
     throw new WorkbenchError(
       'data',
       `expected an evaluation of ${entry.name} (${own.slice(0, 8)}), got ${got}, at ${one}`,
-      {
-        hint: 'It was copied from elsewhere, or the run was retrained since: evaluate again, or delete the folder.',
-      },
+      { hint: 'It was copied from elsewhere, or the run was retrained since: evaluate again, or delete the folder.' },
     );
   }
   return found.length;

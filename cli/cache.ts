@@ -89,6 +89,4 @@ async function readInfo(): Promise<CacheInfo> {
   }
 }
 
-function mebibytes(bytes: number): number {
-  return Number((bytes / 2 ** 20).toFixed(1));
-}
+const mebibytes = (bytes: number): number => Number((bytes / 2 ** 20).toFixed(1));

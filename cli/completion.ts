@@ -55,9 +55,7 @@ Install permanently, for \`kgwalk …\` and \`npx kgwalk …\`; in a clone, with
   fish   kgwalk completion fish > ~/.config/fish/conf.d/kgwalk.fish`;
 
 /** Quotes a path for single quotes of a shell. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Words before `kgwalk`, such as `npx`, are skipped. Without candidates the shell completes files. */
 const scripts = {

@@ -97,12 +97,10 @@ function holdOutOf(text: string): HoldOut {
 }
 
 /** An option that may be given once. @throws WorkbenchError `usage` if repeated */
-function once(flag: string) {
-  return (text: string, earlier?: string) => {
-    if (earlier === undefined) return text;
-    throw new WorkbenchError('usage', `expected one value, got ${earlier} and ${text}, at ${flag}`);
-  };
-}
+const once = (flag: string) => (text: string, earlier?: string) => {
+  if (earlier === undefined) return text;
+  throw new WorkbenchError('usage', `expected one value, got ${earlier} and ${text}, at ${flag}`);
+};
 
 /** Adds the question options shared by `evaluate`, `compare` and `ask`. @param several see `addInputOptions` */
 export function addQuestionOptions(command: Command, several = false): Command {
@@ -147,9 +145,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
 }
 
 /** For commander: collects the values of a repeatable option in order. */
-export function repeatable(value: string, earlier: string[]): string[] {
-  return [...earlier, value];
-}
+export const repeatable = (value: string, earlier: string[]): string[] => [...earlier, value];
 
 /** For commander: parses `--max-minutes`. @throws WorkbenchError `usage` unless it is a number above 0 */
 export function minutesOf(text: string): number {
@@ -176,12 +172,8 @@ export function timeLimit(minutes: number): AbortSignal {
  * Adds `--threads N`: affects how a command runs, not its result, so it is neither a setting nor part of a checkpoint.
  * @param what work done by the threads, for the help
  */
-export function addThreadsOption(command: Command, what: string): Command {
-  return command.option(
-    '--threads <n>',
-    `number of threads that share ${what} (default 1); the result does not depend on it`,
-  );
-}
+export const addThreadsOption = (command: Command, what: string): Command =>
+  command.option('--threads <n>', `number of threads that share ${what} (default 1); the result does not depend on it`);
 
 /**
  * Groups the options of one task, or of prompted agents, under a heading, and drops the prefix from their descriptions.

@@ -140,9 +140,7 @@ async function serveEnv(id: string, flags: ServeEnvFlags): Promise<void> {
   if (numEnvs > mostEnvs) {
     throw new WorkbenchError('usage', `expected at most ${mostEnvs} copies, got ${numEnvs}, at --num-envs`);
   }
-  if (socket !== undefined && stdio) {
-    throw new WorkbenchError('usage', 'expected --socket or --stdio, got both');
-  }
+  if (socket !== undefined && stdio) throw new WorkbenchError('usage', 'expected --socket or --stdio, got both');
   if (socket === undefined && process.stdin.isTTY) {
     throw new WorkbenchError('usage', 'expected a program at standard input, got a terminal', {
       hint: 'clients/python starts this command itself; by hand: --socket PATH.',

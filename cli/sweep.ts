@@ -57,9 +57,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const { checkData, folderOf, jobsOf, openSweep, plannedSweep, sweepOf } = await import('../plans/sweep.js');
   if (flags.write !== undefined) await refuseToPlan(flags, plugins);
   const record = await plannedSweep(sweepOf(preset, flags, plugins));
-  if (flags.write !== undefined) {
-    return writeJobs(flags.write, { jobs: await jobsOf(record), sweep: record });
-  }
+  if (flags.write !== undefined) return writeJobs(flags.write, { jobs: await jobsOf(record), sweep: record });
   const folder = folderOf(flags, record);
   const { sweepIn } = await import('../src/run/sweep.js');
   if (!sweepIn(folder)) await checkData(record);

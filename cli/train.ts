@@ -75,10 +75,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
       };
       const onBackend = (name: string, why: string) => onNote(`networks computed on ${name}: ${why}`);
       try {
-        await trainRun({
-          ...{ ...run, threads, progress, signal, onNote, onBackend },
-          onTruncatedLog: warnTruncated,
-        });
+        await trainRun({ ...{ ...run, threads, progress, signal, onNote, onBackend }, onTruncatedLog: warnTruncated });
       } catch (error) {
         if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
         throw stoppedError(run.folder, runs.slice(i + 1));

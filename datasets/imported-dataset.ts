@@ -108,9 +108,7 @@ export function importedNames({ home }: LocateOptions = {}): string[] {
 }
 
 /** @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
-export function datasetKind(name: string, options: LocateOptions = {}): DatasetKind {
-  return readRaw(name, options).kind;
-}
+export const datasetKind = (name: string, options: LocateOptions = {}): DatasetKind => readRaw(name, options).kind;
 
 /** Imported data set before its files are read. */
 export interface ImportedDataset<Manifest> {

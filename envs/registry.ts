@@ -78,9 +78,7 @@ export function registerEnv<Options, Observation>(
 }
 
 /** Ids that `makeEnv` knows, in alphabetical order. */
-export function envIds(): string[] {
-  return [...factories.keys()].sort();
-}
+export const envIds = (): string[] => [...factories.keys()].sort();
 
 /** @throws WorkbenchError `usage` for an unregistered id */
 export function makeEnv<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options']): Env<EnvTypes[Id]['observation']> {

@@ -142,14 +142,12 @@ const savedEvery = 50;
  * @throws WorkbenchError `usage` where a prompted agent has no model or another process writes the folder; `stopped` after
  *   saving; see `evaluate` and `checkShard`
  */
-export function keepEvaluation<S extends Sample, Answer, R extends Row>(
+export const keepEvaluation = <S extends Sample, Answer, R extends Row>(
   runner: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   { notes = new ProvenanceNotes(), ...options }: KeepOptions<S, Answer, R>,
-): Promise<KeptEvaluation<R>> {
-  return collectProvenance(notes, () => keepNoted(runner, samples, scorer, options));
-}
+): Promise<KeptEvaluation<R>> => collectProvenance(notes, () => keepNoted(runner, samples, scorer, options));
 
 async function keepNoted<S extends Sample, Answer, R extends Row>(
   runner: AgentRunner<S['task'], Answer>,

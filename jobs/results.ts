@@ -219,9 +219,7 @@ export async function takeFolder(store: Store, sha256: string, folder: string): 
   throw new WorkbenchError(
     'data',
     `expected a folder that jobs read, got none, at ${store.address}/${folderName(sha256)}`,
-    {
-      hint: 'Write the plan with the --store that its workers have.',
-    },
+    { hint: 'Write the plan with the --store that its workers have.' },
   );
 }
 

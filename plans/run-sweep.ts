@@ -39,9 +39,7 @@ export async function runSweep(sweep: OpenSweep, work: SweepWork): Promise<void>
     throw new WorkbenchError(
       'data',
       `expected the trials of this sweep, got another trial ${trial}, at ${sweep.files.trials}`,
-      {
-        hint: 'The file was altered, or is of another version: begin another sweep by --name.',
-      },
+      { hint: 'The file was altered, or is of another version: begin another sweep by --name.' },
     );
   }
   const queue = new TrialQueue(sweep, work);
@@ -265,9 +263,7 @@ function evaluatedIn(
 }
 
 /** True if `a` is strictly better than `b`. */
-function isBetter(a: number, b: number, better: SweepRecord['better']): boolean {
-  return better === 'high' ? a > b : a < b;
-}
+const isBetter = (a: number, b: number, better: SweepRecord['better']): boolean => (better === 'high' ? a > b : a < b);
 
 /** Polling interval of a run's metric log, in milliseconds. */
 const lookEvery = 100;
@@ -353,9 +349,7 @@ async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
       throw new WorkbenchError(
         'usage',
         `expected a run without another writer, got one that another process holds, at ${folder}`,
-        {
-          hint: 'It belongs to a sweep that was killed and should have ended with it: end it, and resume.',
-        },
+        { hint: 'It belongs to a sweep that was killed and should have ended with it: end it, and resume.' },
       );
     }
     await setTimeout(lookEvery);

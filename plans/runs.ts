@@ -114,22 +114,18 @@ function refuseContradictions({ resume, fork, seed, seeds, runDir }: TrainFlags)
   }
 }
 
-function checkpointOf({ resume }: TrainFlags): string | undefined {
-  return resume === true ? 'last' : resume;
-}
+const checkpointOf = ({ resume }: TrainFlags): string | undefined => (resume === true ? 'last' : resume);
 
 /** Overrides of a preset by options. */
-export function overridesByFlags(
+export const overridesByFlags = (
   { set, model, backend }: Pick<TrainFlags, 'set' | 'model' | 'backend'>,
   seed?: number,
-): string[] {
-  return [
-    ...set,
-    ...(model === undefined ? [] : overridesOf({ 'encoder.model': lastingModelName(model) })),
-    ...(seed === undefined ? [] : [`seed=${seed}`]),
-    ...(backend === undefined ? [] : [`backend=${backend}`]),
-  ];
-}
+): string[] => [
+  ...set,
+  ...(model === undefined ? [] : overridesOf({ 'encoder.model': lastingModelName(model) })),
+  ...(seed === undefined ? [] : [`seed=${seed}`]),
+  ...(backend === undefined ? [] : [`backend=${backend}`]),
+];
 
 function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {
   if (seeds === undefined) return [seed === undefined ? undefined : whole(seed, '--seed')];

@@ -84,9 +84,7 @@ function metricOf(name: string): string {
   throw new WorkbenchError(
     'usage',
     `expected a figure of valid under eval/, got ${JSON.stringify(name)}, at --metric`,
-    {
-      hint: 'A run logs them in its metrics.jsonl; test never chooses.',
-    },
+    { hint: 'A run logs them in its metrics.jsonl; test never chooses.' },
   );
 }
 

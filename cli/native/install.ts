@@ -111,9 +111,7 @@ async function check(draft: string, signal: AbortSignal): Promise<string> {
 const require = createRequire(import.meta.url);
 
 /** Folder of an installed package. @throws if it is missing */
-function packageFolder(name: string): string {
-  return dirname(require.resolve(`${name}/package.json`));
-}
+const packageFolder = (name: string): string => dirname(require.resolve(`${name}/package.json`));
 
 /**
  * The native folder is removed as a whole, so it must be one.

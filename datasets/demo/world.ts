@@ -83,9 +83,7 @@ function bookOfFilm(film: number, sizes: Sizes): number {
   return film % 7 === 3 && book < sizes.book ? book : -1;
 }
 
-function filmedBook(book: number, sizes: Sizes): boolean {
-  return book % 2 === 1 && 7 * ((book - 1) / 2) + 3 < sizes.film;
-}
+const filmedBook = (book: number, sizes: Sizes): boolean => book % 2 === 1 && 7 * ((book - 1) / 2) + 3 < sizes.film;
 
 const director: Choose = either(0.82, one('director', directorOfFilm), near('actor', 2.2));
 const place: Choose = either(0.55, near('city', 2.2), well('country', 3));

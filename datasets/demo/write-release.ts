@@ -112,20 +112,18 @@ function conversation({ messages, paths }: Dialogue): unknown[] {
   return items;
 }
 
-function customLine({ id, marked, answers, chains, type, hops, form, truth, claimed, split }: DemoQuestion) {
-  return {
-    id,
-    split,
-    question: marked,
-    ...(answers.length > 0 && { answers: answers.map(({ name }) => name) }),
-    chain: chains![0],
-    type,
-    hops,
-    form,
-    truth,
-    claimed,
-  };
-}
+const customLine = ({ id, marked, answers, chains, type, hops, form, truth, claimed, split }: DemoQuestion) => ({
+  id,
+  split,
+  question: marked,
+  ...(answers.length > 0 && { answers: answers.map(({ name }) => name) }),
+  chain: chains![0],
+  type,
+  hops,
+  form,
+  truth,
+  claimed,
+});
 
 /** Opening lines. */
 const beginnings: readonly (readonly [EntityType, number])[] = [

@@ -47,11 +47,7 @@ export async function importOpenDialKg(options: ImportOptions & { origin?: Impor
 }
 
 /** Entry of `importers.ts`. */
-export const opendialkg: Importer<'dialogues'> = {
-  name: 'opendialkg',
-  kind: 'dialogues',
-  import: importOpenDialKg,
-};
+export const opendialkg: Importer<'dialogues'> = { name: 'opendialkg', kind: 'dialogues', import: importOpenDialKg };
 
 /** Shown at import and kept in the manifest. */
 const releaseLicence = 'CC-BY-NC-4.0 (OpenDialKG: give credit, non-commercial use only)';

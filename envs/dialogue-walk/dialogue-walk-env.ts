@@ -27,15 +27,13 @@ export type Potential = (state: WalkState, sample: WalkSample) => number;
  * F = γΦ(s′) − Φ(s), with Φ = 0 once the walk is over. Leaves the best policy what it was.
  * @source Ng, Harada and Russell 1999, "Policy invariance under reward transformations", theorem 1
  */
-export function shapingReward(
+export const shapingReward = (
   potential: Potential,
   sample: WalkSample,
   state: WalkState,
   next: WalkState,
   gamma: number,
-): number {
-  return (next.done ? 0 : gamma * potential(next, sample)) - potential(state, sample);
-}
+): number => (next.done ? 0 : gamma * potential(next, sample)) - potential(state, sample);
 
 /**
  * Φ = cosine between the embeddings of the current entity and of the gold target, in [-1, 1]; 0 where either is unknown.

@@ -166,6 +166,4 @@ export function trimmedFields<Fields extends TaskTextFields>(
   };
 }
 
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
-}
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

@@ -337,9 +337,7 @@ export function stepReward(
 ): number {
   const { shaping } = world;
   if (!shaping) return hit ? 1 : 0;
-  if (shaping.kind === 'potential') {
-    return (hit === undefined ? (shaping.gamma ?? 1) * now : Number(hit)) - before;
-  }
+  if (shaping.kind === 'potential') return (hit === undefined ? (shaping.gamma ?? 1) * now : Number(hit)) - before;
   return hit ? 1 : hit === false ? worth(world, shaping, query, current) : 0;
 }
 

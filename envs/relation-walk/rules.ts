@@ -110,9 +110,7 @@ export function scoreFrontier({ entities, counts }: Frontier, gold: GoldSet): Fr
 }
 
 /** The reward at the end of a walk, in [0, 1]. */
-export function answerReward(kind: RelationWalkSettings['reward'], scores: FrontierScores): number {
-  return scores[kind];
-}
+export const answerReward = (kind: RelationWalkSettings['reward'], scores: FrontierScores): number => scores[kind];
 
 /** Index of an entity in an ascending list, or -1. */
 function placeOf(entities: Int32Array, wanted: number): number {

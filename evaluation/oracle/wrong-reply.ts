@@ -72,9 +72,7 @@ function otherThan(value: number, least: number, end: number, rng: Rng): number 
 }
 
 /** One item of `items`; undefined of none. */
-function drawn<Item>(items: readonly Item[], rng: Rng): Item | undefined {
-  return items[rng.integer(items.length)];
-}
+const drawn = <Item>(items: readonly Item[], rng: Rng): Item | undefined => items[rng.integer(items.length)];
 
 /** One clue is lost or turns into another relation's. */
 function wrongClues(graph: Graph, { items }: ExtractReply, rng: Rng): ExtractReply {

@@ -113,6 +113,4 @@ function fitSigmoid({ scores, isTrue }: Labelled): { grad: number; offset: numbe
   return { grad: grad / spread, offset: offset - (grad * mean) / spread };
 }
 
-function sigmoid(x: number): number {
-  return 1 / (1 + Math.exp(-x));
-}
+const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));

@@ -215,14 +215,12 @@ function rangeOf(prefix: string) {
 
 const vectorsFolder = (cacheFolder: string): string => join(cacheFolder, 'vectors');
 
-function openTables(root: RootDatabase) {
-  return {
-    vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
-    tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
-    spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
-    files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
-    leased: root.openDB<Lease, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
-  };
-}
+const openTables = (root: RootDatabase) => ({
+  vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
+  tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
+  spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
+  files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
+  leased: root.openDB<Lease, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
+});
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -227,9 +227,7 @@ export function canonicalPath(path: Path, equalRelation: number): Path {
 }
 
 /** Key that is equal for equal paths. */
-export function pathKey(path: Path): string {
-  return path.map((triple) => triple.join(',')).join(';');
-}
+export const pathKey = (path: Path): string => path.map((triple) => triple.join(',')).join(';');
 
 /** Lexicographic comparison of id lists, prefix first. For `sort`. */
 export function byIds(a: ArrayLike<number>, b: ArrayLike<number>): number {

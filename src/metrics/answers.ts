@@ -98,9 +98,7 @@ const words =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu;
 
 /** Words of a normalised text. */
-export function tokensOf(text: string): string[] {
-  return normalizeName(text).match(words) ?? [];
-}
+export const tokensOf = (text: string): string[] => normalizeName(text).match(words) ?? [];
 
 /** All ranges [begin, end) where `wanted` occurs in `tokens` as a whole; none for an empty `wanted`. O(tokens · wanted). */
 export function findTokens(tokens: readonly string[], wanted: readonly string[]): [begin: number, end: number][] {
@@ -159,6 +157,4 @@ export function unionMetrics(a: readonly number[], b: readonly number[], numGold
 }
 
 /** Accuracy of a truth question; no answer is wrong. */
-export function truthAccuracy(said: boolean | undefined, truth: boolean): number {
-  return Number(said === truth);
-}
+export const truthAccuracy = (said: boolean | undefined, truth: boolean): number => Number(said === truth);

@@ -140,6 +140,4 @@ function sharesOf(leaves: readonly Leaf[], dimensions: number): number[] | undef
   });
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -8,9 +8,7 @@ import { canonicalPath, pathKey, type Path } from '../kg/graph.js';
  * @returns 1 is best; halves are possible
  * @source Berrendorf et al. 2020, "On the ambiguity of rank-based evaluation of entity alignment or link prediction methods"
  */
-export function realisticRank(better: number, ties: number): number {
-  return 1 + better + ties / 2;
-}
+export const realisticRank = (better: number, ties: number): number => 1 + better + ties / 2;
 
 /**
  * Filtered realistic rank: other known answers are excluded, ties count half. Unreached entities score -Infinity, so an unreached answer
@@ -137,14 +135,10 @@ export function targetRanks(finals: readonly ScoredEntity[], target: number): Ta
 }
 
 /** 1 if the rank is within the first `k`, else 0. */
-export function hitAtK(rank: number, k: number): number {
-  return rank > 0 && rank <= k ? 1 : 0;
-}
+export const hitAtK = (rank: number, k: number): number => (rank > 0 && rank <= k ? 1 : 0);
 
 /** 1/rank, 0 if absent. */
-export function reciprocalRank(rank: number): number {
-  return rank > 0 ? 1 / rank : 0;
-}
+export const reciprocalRank = (rank: number): number => (rank > 0 ? 1 / rank : 0);
 
 /** Beam slots of the reference for any k: its "@25" is "@20". */
 export const arkBeamWidth = 20;

@@ -350,9 +350,7 @@ async function gitBlobOf(path: string): Promise<string> {
   return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
 }
 
-function megabytes(bytes: number): number {
-  return Math.round(bytes / 1e5) / 10;
-}
+const megabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10;
 
 /**
  * The address to ask for `text`: https anywhere, http only on this machine. With a mirror in `KGWALK_DOWNLOADS_BASE`,
@@ -386,6 +384,4 @@ function isAllowed(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-function isLoopback({ hostname }: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-}
+const isLoopback = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

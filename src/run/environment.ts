@@ -54,9 +54,7 @@ export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
 }
 
 /** The version of this package. */
-export function kgwalkVersion(): string {
-  return readManifest(join(packageRoot(), 'package.json'))?.version ?? 'unknown';
-}
+export const kgwalkVersion = (): string => readManifest(join(packageRoot(), 'package.json'))?.version ?? 'unknown';
 
 /**
  * True if the `engines` of this package include a version of Node.

@@ -243,9 +243,7 @@ function parseChecked(line: string): unknown {
   }
 }
 
-function sumOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, sumLength);
-}
+const sumOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, sumLength);
 
 /** An append-only file; a failed write leaves no partial data. */
 function openForAppending(file: string, readOnly = false) {

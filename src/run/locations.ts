@@ -10,9 +10,7 @@ import { nearestName } from './printable.js';
 import { runFiles } from './run-files.js';
 
 /** `KGWALK_HOME`, default `~/.kgwalk`: imported data, models, embeddings and caches; not created here. */
-export function kgwalkHome(): string {
-  return env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk');
-}
+export const kgwalkHome = (): string => (env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk'));
 
 /** Caches; may be deleted at any time. */
 export const cacheFolder = (): string => join(kgwalkHome(), 'cache');

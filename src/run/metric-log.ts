@@ -35,9 +35,7 @@ export function openMetricLog(file: string) {
 }
 
 /** All records in logging order. @throws WorkbenchError `data` for a missing or broken file */
-export function readMetrics(file: string): MetricRecord[] {
-  return readJsonLines(file, metricRecord);
-}
+export const readMetrics = (file: string): MetricRecord[] => readJsonLines(file, metricRecord);
 
 function rowsOf(metricsFile: string) {
   return readMetrics(metricsFile).flatMap(({ phase, step, metrics }) =>
@@ -123,6 +121,4 @@ export function openTimingLog(file: string, now: () => number = () => performanc
 export type TimingLog = ReturnType<typeof openTimingLog>;
 
 /** All timing records in logging order; empty for a run that has none yet. */
-export function readTimings(file: string): TimingRecord[] {
-  return readJsonLines(file, timingRecord);
-}
+export const readTimings = (file: string): TimingRecord[] => readJsonLines(file, timingRecord);

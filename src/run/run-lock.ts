@@ -23,9 +23,7 @@ interface Holder {
  * @returns releases the lock
  * @throws WorkbenchError `usage` if a live process holds it, `failure` if nothing can be written
  */
-export function lockFolder(folder: string, what = 'a run'): () => void {
-  return lockFile(join(folder, lockName), what);
-}
+export const lockFolder = (folder: string, what = 'a run'): (() => void) => lockFile(join(folder, lockName), what);
 
 /**
  * As `lockFolder`, for a lock file of any name; missing parent folders are created.
@@ -111,9 +109,7 @@ function claimant(lock: string, name: string): Holder | undefined {
 }
 
 /** True if a live process writes this folder. */
-export function isLocked(folder: string): boolean {
-  return isHeld(join(folder, lockName));
-}
+export const isLocked = (folder: string): boolean => isHeld(join(folder, lockName));
 
 /** True if a live process holds the lock of `lockFile`. */
 export function isHeld(lock: string): boolean {

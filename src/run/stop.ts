@@ -67,9 +67,7 @@ function throwIfMemoryShort(): void {
  * Resident pages of mapped files, in bytes: a model's pages count as used but are freed on demand.
  * @param status text of `/proc/self/status`; only Linux limits containers
  */
-export function mappedBytes(status: string): number {
-  return Number(/^RssFile:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
-}
+export const mappedBytes = (status: string): number => Number(/^RssFile:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 
 /** Messages of failed allocations in V8, WebAssembly and native code. */
 const refusals =

@@ -53,11 +53,7 @@ const at = { trial: z.int().min(1), seed: z.int() };
 
 const trialEvent = z.discriminatedUnion('kind', [
   /** Settings of a trial, recorded before its first run. */
-  openObject({
-    kind: z.literal('trial'),
-    trial: z.int().min(1),
-    set: z.record(text, furtherKey),
-  }),
+  openObject({ kind: z.literal('trial'), trial: z.int().min(1), set: z.record(text, furtherKey) }),
   /** A run reached a rung of halving, with the decision. */
   openObject({
     kind: z.literal('rung'),
@@ -96,9 +92,7 @@ export const sweepFiles = (folder: string) => ({
 });
 
 /** The name of a trial's run: `trial-007-s2`. */
-export function trialName(trial: number, seed: number): string {
-  return `trial-${String(trial).padStart(3, '0')}-s${seed}`;
-}
+export const trialName = (trial: number, seed: number): string => `trial-${String(trial).padStart(3, '0')}-s${seed}`;
 
 /** A sweep for listings and pages. */
 export interface SweepInfo {

@@ -212,9 +212,7 @@ export function withArrays<T>(value: T, allocate: (numbers: Numbers) => Numbers)
 const looks = 2000;
 
 /** Memory of a barrier, to be shared: how many have arrived, and how often all have. */
-export function createBarrierMemory(): Int32Array {
-  return new Int32Array(2);
-}
+export const createBarrierMemory = (): Int32Array => new Int32Array(2);
 
 /**
  * Returns once each of `threads` threads has called its own; earlier writes are then seen by all. A thread that dies

@@ -112,9 +112,7 @@ export function completeFiles(folder: string): void {
   try {
     makeFolder(folder);
     if (!existsSync(join(folder, dataName))) rmSync(join(folder, lockName), { force: true });
-    for (const name of [lockName, dataName]) {
-      if (!existsSync(join(folder, name))) createEmpty(join(folder, name));
-    }
+    for (const name of [lockName, dataName]) if (!existsSync(join(folder, name))) createEmpty(join(folder, name));
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes(codeOf(error)!)) throw error;
   }
@@ -219,6 +217,4 @@ function readBytes(descriptor: number, length: number, place: number): Buffer {
   return bytes;
 }
 
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
-}
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

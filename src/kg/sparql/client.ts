@@ -33,9 +33,7 @@ export class PartialAnswer extends WorkbenchError {
   }
 }
 
-const answerSchema = z.object({
-  results: z.object({ bindings: z.array(z.record(z.string(), bindingSchema)) }),
-});
+const answerSchema = z.object({ results: z.object({ bindings: z.array(z.record(z.string(), bindingSchema)) }) });
 
 /** Maximum bytes of a response: 100,000 rows of long IRIs take a third. */
 const longestAnswer = 64 * 2 ** 20;

@@ -43,9 +43,7 @@ export function replyFormat(decision: Decision): ReplyFormat {
 }
 
 /** Tokens that a reply may take. A longer one is cut, and what is complete of it read. */
-export function maxReplyTokens(decision: Decision): number {
-  return slack + shapeTokens(replyForm(decision).shape(decision));
-}
+export const maxReplyTokens = (decision: Decision): number => slack + shapeTokens(replyForm(decision).shape(decision));
 
 /** Length of the end of a reply that is read when the whole is not JSON, in UTF-16 units. */
 const longestReply = 16_384;

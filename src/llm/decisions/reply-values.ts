@@ -204,9 +204,7 @@ function nearest(key: string, keys: readonly string[], effort: Effort): number |
   return smallest <= limit && second - smallest >= 2 ? best : undefined;
 }
 
-function nameKey(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
-}
+const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 
 /** Edits between two texts, or Infinity beyond `bound`; only what so many edits reach is looked at. */
 function boundedDistance(a: string, b: string, bound: number, effort: Effort): number {

@@ -66,9 +66,7 @@ function compile(): WasmModule {
   return new webAssembly.Module(bytes);
 }
 
-function read(): Uint8Array {
-  return readFileSync(new URL('./kernels.wasm', import.meta.url));
-}
+const read = (): Uint8Array => readFileSync(new URL('./kernels.wasm', import.meta.url));
 
 /** Refuses a Node without WebAssembly SIMD. @throws WorkbenchError `native` */
 export function missing(): never {

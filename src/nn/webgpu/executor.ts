@@ -390,6 +390,4 @@ export class WebGpuExecutor implements Executor<Span, Index> {
 }
 
 /** The executor of the fastest card. @throws WorkbenchError `native` without the package or without a device */
-export async function openWebGpu(): Promise<WebGpuExecutor> {
-  return new WebGpuExecutor(await openDevice());
-}
+export const openWebGpu = async (): Promise<WebGpuExecutor> => new WebGpuExecutor(await openDevice());
