@@ -95,8 +95,7 @@ function checkFiles(runFolder: string, { files = {} }: CheckpointHeader): void {
 }
 
 /**
- * Compares the log of an inactive run with the record of its last checkpoint. A run without checkpoints has nothing to
- * compare.
+ * Compares the log of an inactive run with the record of its last checkpoint. A run without checkpoints has nothing to compare.
  * @throws WorkbenchError `data` for a truncated or altered log
  */
 export function checkLog({ folder, state }: RunInfo): void {

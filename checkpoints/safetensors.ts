@@ -124,13 +124,7 @@ const textByKey = z.custom<Record<string, string>>(
   (value) => isObject(value) && Object.values(value).every((text) => typeof text === 'string'),
 );
 
-interface Layout {
-  name: string;
-  dtype: Dtype;
-  shape: number[];
-  begin: number;
-  end: number;
-}
+type Layout = { name: string; dtype: Dtype; shape: number[]; begin: number; end: number };
 
 /**
  * Serialises tensors so that equal content gives equal bytes: widest dtype first, then by name, which also aligns

@@ -91,12 +91,7 @@ async function describeOne(text: string, { graph, json }: { graph: string; json?
   printShown(await (await loadTask(kindOf(text))).datasets!.statistics(text, { graph }), json);
 }
 
-interface CheckFlags {
-  run?: string;
-  split?: string;
-  evaluations?: string;
-  json?: boolean;
-}
+type CheckFlags = { run?: string; split?: string; evaluations?: string; json?: boolean };
 
 /** Adds `check` to the `datasets` commands. */
 function registerCheck(datasets: Command): void {
@@ -174,10 +169,7 @@ interface ImportFlags extends Omit<AnyImportOptions, 'progress' | 'home'> {
   json?: boolean;
 }
 
-/**
- * Imports a release and prints a summary. @throws WorkbenchError `usage` for an unknown format, and what its importer
- * throws
- */
+/** Imports a release and prints a summary. @throws WorkbenchError `usage` for an unknown format, and what its importer throws */
 async function importRelease(format: string, { json, ...flags }: ImportFlags): Promise<void> {
   const { from, name, labels, ...given } = flags;
   const { importerOf, importers } = await import('../datasets/importers.js');

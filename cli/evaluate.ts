@@ -146,10 +146,7 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
 /** Options that only affect where, how or how long this machine works. */
 const ofThisMachine = ['write', 'parts', 'store', 'json', 'threads', 'max-minutes'];
 
-/**
- * The given options as jobs hold them.
- * @throws WorkbenchError `usage` for options that other machines cannot use
- */
+/** The given options as jobs hold them. @throws WorkbenchError `usage` for options that other machines cannot use */
 async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | 'presets'>> {
   const { carriedPreset, mayHold } = await import('../jobs/job.js');
   const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
@@ -199,12 +196,7 @@ async function putRuns(runs: readonly RunInfo[], { store: address }: Flags): Pro
   return folders;
 }
 
-interface ReplayFlags {
-  question?: string;
-  encoder?: string;
-  evaluations?: string;
-  json?: boolean;
-}
+type ReplayFlags = { question?: string; encoder?: string; evaluations?: string; json?: boolean };
 
 /** Adds `kgwalk replay`. */
 export function registerReplay(program: Command): void {

@@ -1,6 +1,4 @@
-/**
- * Options shared by several commands; each task declares which of those of `evaluate`, `compare` and `ask` it reads.
- */
+/** Options shared by several commands; each task declares which of those of `evaluate`, `compare` and `ask` it reads. */
 import { type Command, Option } from 'commander';
 import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -76,10 +74,7 @@ function choicesOf(text: string, earlier: Choices[] = []): Choices[] {
   );
 }
 
-/**
- * The single way of choosing for commands that take one. @throws WorkbenchError `usage` for another word, or if given
- * twice
- */
+/** The single way of choosing for commands that take one. @throws WorkbenchError `usage` for another word, or if given twice */
 function choiceOf(text: string, earlier?: Choices): Choices {
   const [choice, ...others] = choicesOf(text, earlier === undefined ? [] : [earlier]);
   if (others.length === 0) return choice!;
@@ -158,8 +153,7 @@ export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * A signal aborted after that many minutes; does not keep the process alive. Its timer holds a reference: the signal of
- * `AbortSignal.timeout`
- * is garbage-collected if only `AbortSignal.any` refers to it, and then never fires.
+ * `AbortSignal.timeout` is garbage-collected if only `AbortSignal.any` refers to it, and then never fires.
  */
 export function timeLimit(minutes: number): AbortSignal {
   const longestTimer = 2 ** 31 - 1;
@@ -175,9 +169,7 @@ export function timeLimit(minutes: number): AbortSignal {
 export const addThreadsOption = (command: Command, what: string): Command =>
   command.option('--threads <n>', `number of threads that share ${what} (default 1); the result does not depend on it`);
 
-/**
- * Groups the options of one task, or of prompted agents, under a heading, and drops the prefix from their descriptions.
- */
+/** Groups the options of one task, or of prompted agents, under a heading, and drops the prefix from their descriptions. */
 export function groupOptions(command: Command): Command {
   for (const option of command.options) {
     const [said, task, agents] =

@@ -26,10 +26,7 @@ export function registerPlan(program: Command): void {
     .action(collect);
 }
 
-interface StoreFlags {
-  store: string;
-  json?: boolean;
-}
+type StoreFlags = { store: string; json?: boolean };
 
 const stateNames = ['done', 'begun', 'failed', 'waiting'] as const;
 

@@ -27,12 +27,7 @@ export function register(program: Command): void {
     .action(report);
 }
 
-interface ReportFlags {
-  to?: string;
-  title?: string;
-  evaluations?: string;
-  json?: boolean;
-}
+type ReportFlags = { to?: string; title?: string; evaluations?: string; json?: boolean };
 
 async function report(names: string[], { to, title, evaluations: root, json }: ReportFlags): Promise<void> {
   const sweeps = await foundSweeps(names);

@@ -27,12 +27,7 @@ export function register(program: Command): void {
   registerEnv(command);
 }
 
-interface ServeFlags {
-  port: string;
-  host: string;
-  open?: boolean;
-  json?: boolean;
-}
+type ServeFlags = { port: string; host: string; open?: boolean; json?: boolean };
 
 async function serve(runs: string[], { port, host, open, json }: ServeFlags): Promise<void> {
   const { runsFolder } = await import('../src/run/locations.js');

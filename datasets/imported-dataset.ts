@@ -111,10 +111,7 @@ export function importedNames({ home }: LocateOptions = {}): string[] {
 export const datasetKind = (name: string, options: LocateOptions = {}): DatasetKind => readRaw(name, options).kind;
 
 /** Imported data set before its files are read. */
-export interface ImportedDataset<Manifest> {
-  readonly manifest: Manifest;
-  readonly folder: string;
-}
+export type ImportedDataset<Manifest> = { readonly manifest: Manifest; readonly folder: string };
 
 /**
  * Folder and manifest of a data set, validated by the schema of its kind.

@@ -19,10 +19,7 @@ export interface ResetOptions {
 }
 
 /** Result of `reset`. */
-export interface ResetResult<Observation> {
-  observation: Observation;
-  info: Record<string, unknown>;
-}
+export type ResetResult<Observation> = { observation: Observation; info: Record<string, unknown> };
 
 /** Result of `step`. */
 export interface StepResult<Observation> extends ResetResult<Observation> {

@@ -8,9 +8,7 @@ import type { Figure } from '../src/run/figures.js';
 import type { TakenDecision } from './watch-decisions.js';
 
 /** A `task`, visible to agents, with its gold, which is not. */
-export interface Sample {
-  readonly task: { readonly id: string };
-}
+export type Sample = { readonly task: { readonly id: string } };
 
 /** Result of one task: an answer, or the reason there is none. */
 export interface Attempt<Answer> {

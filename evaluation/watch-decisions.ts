@@ -5,10 +5,7 @@ import type { Figure } from '../src/run/figures.js';
 import { canonicalJson } from '../src/run/config-values.js';
 
 /** A decision with what came of it. */
-export interface TakenDecision {
-  decision: Decision;
-  decided: Decided<Decision>;
-}
+export type TakenDecision = { decision: Decision; decided: Decided<Decision> };
 
 export interface WatchedDecisions {
   /** The given client with all its keys, passed to the agent in its place. */
@@ -55,8 +52,7 @@ export const copiedFigure: Figure = {
 };
 
 /**
- * Whether a reply repeats an example of its prompt. Undefined where none could, and for what was chosen by likelihood: it was not
- * written.
+ * Whether a reply repeats an example of its prompt. Undefined where none could, and for what was chosen by likelihood: it was not written.
  */
 export function isCopied({ decision, decided: { reply, confidence } }: TakenDecision): boolean | undefined {
   return reply && confidence === undefined ? copiesExample(decision, reply) : undefined;

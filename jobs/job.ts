@@ -94,10 +94,7 @@ export function refuseOtherInputs(planned: string, here: Readonly<Record<string,
 }
 
 /** Jobs of a command, and the sweep whose runs they are. */
-export interface Plan {
-  jobs: Job[];
-  sweep?: SweepRecord | undefined;
-}
+export type Plan = { jobs: Job[]; sweep?: SweepRecord | undefined };
 
 /** Writes a plan, one job per line. */
 export function writePlan(file: string, { jobs, sweep }: Plan): void {
@@ -106,10 +103,7 @@ export function writePlan(file: string, { jobs, sweep }: Plan): void {
   writeFileAtomic(file, first + jobs.map((job) => `${canonicalJson(job)}\n`).join(''));
 }
 
-/**
- * Reads a plan.
- * @throws WorkbenchError `data` for an invalid or altered line; `usage` for a plan of another version
- */
+/** Reads a plan. @throws WorkbenchError `data` for an invalid or altered line; `usage` for a plan of another version */
 export function readPlan(file: string): Plan {
   const jobs: Job[] = [];
   let sweep: SweepRecord | undefined;
@@ -127,10 +121,7 @@ export function readPlan(file: string): Plan {
   });
 }
 
-/**
- * Validates a job from elsewhere: shape, version and key.
- * @param place origin, for errors
- */
+/** Validates a job from elsewhere: shape, version and key. @param place origin, for errors */
 export function jobFrom(value: unknown, place: string): Job {
   const version = (value as Partial<Job> | null)?.version;
   if (typeof version === 'string' && version !== kgwalkVersion()) throw otherVersion(version, place);

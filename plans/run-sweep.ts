@@ -28,10 +28,7 @@ export interface SweepWork {
   onEnd?: ((end: TrialEnd) => void) | undefined;
 }
 
-/**
- * Does what is left of a planned sweep.
- * @throws WorkbenchError `stopped` once the signal is aborted, after the runs have saved
- */
+/** Does what is left of a planned sweep. @throws WorkbenchError `stopped` once the signal is aborted, after the runs have saved */
 export async function runSweep(sweep: OpenSweep, work: SweepWork): Promise<void> {
   const { record, events } = sweep;
   for (const { trial, set } of trialsOf(record, events)) {
@@ -72,10 +69,7 @@ function beginTrial(sweep: OpenSweep, trial: number, set: Record<string, unknown
 }
 
 /** A run that waits. */
-interface Entry {
-  trial: Trial;
-  at: TrialRun;
-}
+type Entry = { trial: Trial; at: TrialRun };
 
 /** Runs that wait or are under way. */
 class TrialQueue {
@@ -242,12 +236,7 @@ function goesOn(value: number, others: readonly number[], eta: number, better: S
 const trained: readonly string[] = ['clone', 'fit', 'ppo'] satisfies Phase[];
 
 /** An evaluation on valid. */
-interface Evaluated {
-  phase: string;
-  step: number;
-  metric: string;
-  value: number;
-}
+type Evaluated = { phase: string; step: number; metric: string; value: number };
 
 /** The figure of a sweep in a log record; undefined if absent or NaN. */
 function evaluatedIn(

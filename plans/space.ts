@@ -102,10 +102,7 @@ export function dimensionText(dimension: Dimension): string {
 /** Significant digits of a sampled number: enough to distinguish values that train differently, few enough to read. */
 const digits = 4;
 
-/**
- * Value at a position in the range.
- * @param index in [0, 1)
- */
+/** Value at a position in the range. @param index in [0, 1) */
 export function valueAt(dimension: Exclude<Dimension, { kind: 'grid' }>, index: number): unknown {
   if (dimension.kind === 'choice') return dimension.values[Math.floor(index * dimension.values.length)];
   const { kind, low, high } = dimension;

@@ -16,11 +16,7 @@ import { printJson, printLine, printNote } from '../output.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-interface InstallFlags {
-  gpu?: boolean;
-  wheel: readonly string[];
-  json?: boolean;
-}
+type InstallFlags = { gpu?: boolean; wheel: readonly string[]; json?: boolean };
 
 /** Builds in a temporary folder, checks, then moves it into place: the previous build stays until then. */
 export async function install({ gpu = false, wheel, json }: InstallFlags): Promise<void> {
@@ -91,10 +87,7 @@ async function build(draft: string, signal: AbortSignal): Promise<void> {
   rmSync(join(libraries, 'include'), { recursive: true });
 }
 
-/**
- * Loads and computes in a separate process: a library that does not fit the processor kills the process.
- * @returns result of the check
- */
+/** Loads and computes in a separate process: a library that does not fit the processor kills the process. @returns result of the check */
 async function check(draft: string, signal: AbortSignal): Promise<string> {
   const variables = { KGWALK_NATIVE: draft };
   const out = await mustRun('loading the built part', execPath, [argv[1]!, 'doctor', '--json'], { signal, variables });
@@ -113,10 +106,7 @@ const require = createRequire(import.meta.url);
 /** Folder of an installed package. @throws if it is missing */
 const packageFolder = (name: string): string => dirname(require.resolve(`${name}/package.json`));
 
-/**
- * The native folder is removed as a whole, so it must be one.
- * @throws WorkbenchError `usage` for a folder with other files
- */
+/** The native folder is removed as a whole, so it must be one. @throws WorkbenchError `usage` for a folder with other files */
 function requireNativeFolder(folder: string): void {
   const held = existsSync(folder) ? readdirSync(folder) : [];
   if (held.length === 0 || held.includes(nativeAddon)) return;
@@ -255,10 +245,7 @@ async function cudaWheels(tensorflow: string): Promise<string[]> {
   );
 }
 
-/**
- * Takes the libraries (and of TensorFlow the headers) out of a wheel.
- * @throws WorkbenchError `native` for a file that is no such wheel
- */
+/** Takes the libraries (and of TensorFlow the headers) out of a wheel. @throws WorkbenchError `native` for a file that is no such wheel */
 async function unpackWheel(file: string, folder: string, signal: AbortSignal | undefined): Promise<void> {
   const ofCuda = basename(file).startsWith('nvidia');
   const parts = ofCuda ? ['nvidia/*/lib/*'] : ['tensorflow/libtensorflow*', 'tensorflow/include/*'];

@@ -191,10 +191,7 @@ export async function demoWorld({ progress }: Work): Promise<{ note: string; reu
   return { note: `made ${names.join(' and ')}`, reused: false };
 }
 
-/**
- * @throws WorkbenchError `config` for a folder with a run of other settings, `data` for one of another model; and what
- * training throws
- */
+/** @throws WorkbenchError `config` for a folder with a run of other settings, `data` for one of another model; and what training throws */
 async function trainedRun(
   settings: RunSettings,
   folder: string,
@@ -264,10 +261,7 @@ export interface EvaluatedAgent {
 }
 
 /** `reused`: all was evaluated before. */
-interface EvaluatedAgents {
-  rows: EvaluatedAgent[];
-  reused: boolean;
-}
+type EvaluatedAgents = { rows: EvaluatedAgent[]; reused: boolean };
 
 const walkBaselines = ['random', 'frequency', 'transe'] as const;
 

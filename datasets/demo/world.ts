@@ -7,18 +7,9 @@ import { type DemoSettings, type EntityType, people, type RelationName, typeSize
 import { chance, skewed } from './words.js';
 
 /** Entity as type and number within the type, from 0; small numbers are well known. */
-interface Thing {
-  type: EntityType;
-  index: number;
-}
+type Thing = { type: EntityType; index: number };
 
-interface Fact {
-  head: string;
-  relation: RelationName;
-  tail: string;
-  headType: EntityType;
-  tailType: EntityType;
-}
+type Fact = { head: string; relation: RelationName; tail: string; headType: EntityType; tailType: EntityType };
 
 interface Rule {
   from: EntityType;

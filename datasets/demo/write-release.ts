@@ -15,11 +15,7 @@ import { Speech } from './speech.js';
 import { chance, pick, pickWeighted, skewed, talk } from './words.js';
 
 /** World with its dialogues and questions. */
-export interface DemoContents {
-  world: DemoWorld;
-  dialogues: Record<SplitName, Dialogue[]>;
-  questions: DemoQuestion[];
-}
+export type DemoContents = { world: DemoWorld; dialogues: Record<SplitName, Dialogue[]>; questions: DemoQuestion[] };
 
 /** Generates the world; equal settings give equal contents. @param graph name of the graph */
 export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoContents {
@@ -30,11 +26,7 @@ export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoCo
 export const releaseFiles = { triples: 'triples.txt', questions: 'questions.jsonl' } as const;
 
 /** Counts of written items. */
-export interface WrittenRelease {
-  triples: number;
-  dialogues: number;
-  questions: number;
-}
+export type WrittenRelease = { triples: number; dialogues: number; questions: number };
 
 interface WriteOptions {
   line?: Progress;

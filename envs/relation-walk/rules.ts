@@ -1,10 +1,9 @@
 /**
- * The rules of a walk over relations, as pure functions: which actions a state has, where each leads, when the walk
- * ends. `step`, greedy, beam and lookups all call these, so training and evaluation can never see different action sets.
+ * The rules of a walk over relations, as pure functions: which actions a state has, where each leads, when the walk ends. `step`, greedy,
+ * beam and lookups all call these, so training and evaluation can never see different action sets.
  *
- * Action `i < numRelations` takes relation `i` from the whole frontier at once; action `numRelations` is STOP. Legal are
- * the relations that lead to something that may be reached (topics may not, but where the data set says so), and STOP
- * behind the first of them.
+ * Action `i < numRelations` takes relation `i` from the whole frontier at once; action `numRelations` is STOP. Legal are the relations
+ * that lead to something that may be reached (topics may not, but where the data set says so), and STOP behind the first of them.
  */
 import type { QuestionGold } from '../../datasets/question.js';
 import type { Frontier } from '../../src/kg/frontier.js';
@@ -16,9 +15,8 @@ export interface RelationWalkRules {
   /** Relations a walk may take; at least 1. */
   horizon: number;
   /**
-   * `learned`: the walk ends when STOP is chosen. `given`: after the number of relations given by the task, and STOP is
-   * legal
-   * only if no relation is; tasks without a number are walked as `learned`.
+   * `learned`: the walk ends when STOP is chosen. `given`: after the number of relations given by the task, and STOP is legal only if no
+   * relation is; tasks without a number are walked as `learned`.
    */
   hops: 'learned' | 'given';
 }

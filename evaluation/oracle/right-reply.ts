@@ -171,9 +171,8 @@ function answered(graph: Graph, facts: QuestionFacts, { evidence, allowed }: Ans
 type Reply<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;
 
 /**
- * For every text whether the reply says what it stands for, [meant]. None is right where the reply names nothing that is offered:
- * they tie then, so of a list of which several may be chosen all are, as many as it allows. By likelihood there is no choosing
- * nothing.
+ * For every text whether the reply says what it stands for, [meant]. None is right where the reply names nothing that is offered: they tie
+ * then, so of a list of which several may be chosen all are, as many as it allows. By likelihood there is no choosing nothing.
  */
 export function rightTexts(
   facts: QuestionFacts,

@@ -17,10 +17,7 @@ interface VectorSpace {
   dim: number;
 }
 
-interface KeptText {
-  text: string;
-  budget: string;
-}
+type KeptText = { text: string; budget: string };
 
 /** Number and size of cached vectors, in all and by encoder; bytes of the vectors, without the database's overhead. */
 export interface CacheInfo {
@@ -165,10 +162,7 @@ function spaceStore({ folder, opened, leases, failCommit }: OpenCache, space: Ve
       bytes.writeUInt32LE(count);
       put(waiting.tokens, key, bytes);
     },
-    /**
-     * Leases texts for encoding; `had` is false for those leased elsewhere. Call `release` after the vectors are
-     * committed.
-     */
+    /** Leases texts for encoding; `had` is false for those leased elsewhere. Call `release` after the vectors are committed. */
     async lease(texts: readonly KeptText[]): Promise<{ had: boolean[]; release(): Promise<void> }> {
       requireSpace(folder, 256 * texts.length);
       const keys = texts.map(({ text, budget }) => keyOf(text, budget));

@@ -209,11 +209,7 @@ function specialTokens({ vocabularyType, tokens }: LlamaModel): number {
   return Number(begin !== null) + Number(end !== null);
 }
 
-interface Pooled<Value> {
-  size: number;
-  users: number;
-  opening: Promise<{ value: Value; close(): Promise<void> }>;
-}
+type Pooled<Value> = { size: number; users: number; opening: Promise<{ value: Value; close(): Promise<void> }> };
 
 /**
  * Lends a context of at least the requested size; a larger one replaces the open one, which closes after its last use.

@@ -46,9 +46,7 @@ export function noCounts(): EncoderCounters {
 
 /** Turns texts into vectors of one length; equal texts get equal vectors. Dispose it after use. */
 export interface StateEncoder {
-  /**
-   * Everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys.
-   */
+  /** Everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys. */
   readonly id: string;
   readonly name: string;
   readonly dim: number;

@@ -31,10 +31,7 @@ export const frontierAt = ({ entities, counts }: Frontier, indices: readonly num
 });
 
 /** Reused per graph: 8 bytes an entity for sums, which are 0 between calls, and the entities of a step. */
-interface Scratch {
-  sums: Float64Array;
-  reached: Int32Array;
-}
+type Scratch = { sums: Float64Array; reached: Int32Array };
 
 const scratches = new WeakMap<Graph, Scratch>();
 

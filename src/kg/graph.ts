@@ -5,11 +5,7 @@ import { adjacencyOf, type AdjacencyRows, type RelationColumn } from './adjacenc
 import { type NameColumns, NameTable } from './name-table.js';
 
 /** Triples as ids: three parallel arrays. */
-export interface TripleColumns {
-  heads: Int32Array;
-  relations: Int32Array;
-  tails: Int32Array;
-}
+export type TripleColumns = { heads: Int32Array; relations: Int32Array; tails: Int32Array };
 
 /** Id of a name that is not in the graph. */
 export const unknownId = -1;

@@ -115,10 +115,7 @@ export function serverAndModel(spec: string): { baseUrl: string; model: string }
 }
 
 /** Options of both kinds of models. */
-export interface OpenModelOptions {
-  local?: LlamaModelOptions;
-  server?: Omit<ServerModelOptions, 'baseUrl' | 'model'>;
-}
+export type OpenModelOptions = { local?: LlamaModelOptions; server?: Omit<ServerModelOptions, 'baseUrl' | 'model'> };
 
 /**
  * Opens `http(s)://HOST/v1#MODEL`, or a local file by path or name. Simulated models are opened in evaluation/, which

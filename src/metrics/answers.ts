@@ -2,11 +2,7 @@
 import { normalizeName } from '../kg/name-index.js';
 
 /** Gold answer or topic: a name with its entity id, negative if the graph lacks it. */
-export interface NamedEntity {
-  name: string;
-  entity: number;
-  aliases?: readonly string[];
-}
+export type NamedEntity = { name: string; entity: number; aliases?: readonly string[] };
 
 /** Prediction of an agent. */
 export interface Prediction {

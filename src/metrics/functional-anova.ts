@@ -13,11 +13,7 @@ interface Importance {
 }
 
 /** Box in the unit cube with a constant value. */
-interface Leaf {
-  low: number[];
-  high: number[];
-  value: number;
-}
+type Leaf = { low: number[]; high: number[]; value: number };
 
 const trees = 128;
 /** Minimum rows to split. */

@@ -52,12 +52,7 @@ export function hitsAtK(ranks: ArrayLike<number>, k: number): number {
 }
 
 /** Mean, median, 95th percentile and maximum; all 0 without values. */
-export interface Spread {
-  mean: number;
-  median: number;
-  p95: number;
-  max: number;
-}
+export type Spread = { mean: number; median: number; p95: number; max: number };
 
 /** Mean, median, 95th percentile and maximum, as tables print them. */
 export const spreadText = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
@@ -72,11 +67,7 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /** Final entity with the best and the summed log-probability of the walks that end there. */
-export interface ScoredEntity {
-  entity: number;
-  logProb: number;
-  summedLogProb: number;
-}
+export type ScoredEntity = { entity: number; logProb: number; summedLogProb: number };
 
 /** Ranks of the gold among canonical walks. */
 export interface PathRanks {

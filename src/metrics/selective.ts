@@ -89,10 +89,7 @@ export function riskCoverage(
 }
 
 /** Prediction with its probability in [0, 1] and correctness. */
-export interface SaidWith {
-  probability: number;
-  right: boolean;
-}
+export type SaidWith = { probability: number; right: boolean };
 
 /** Predictions with `from ≤ probability < to`; the last bin includes 1. */
 export interface CalibrationBin {

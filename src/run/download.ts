@@ -246,10 +246,7 @@ async function transfer(part: Part, wanted: Wanted, stall: number): Promise<void
 }
 
 /** Headers of the first host before a redirect, as Hugging Face sends for large files. */
-interface HostHeaders {
-  sha256?: string;
-  bytes?: number;
-}
+type HostHeaders = { sha256?: string; bytes?: number };
 
 /** One request, through redirects, to a response of status 200 (from the start), 206 (a part) or 416 (no such part). */
 async function openResponse(url: URL, headers: Record<string, string>, signal: AbortSignal) {

@@ -91,11 +91,7 @@ export function missingBinaries(name: string, from: string = packageRoot()): str
   );
 }
 
-interface Manifest {
-  version?: string;
-  engines?: { node: string };
-  optionalDependencies?: Record<string, string>;
-}
+type Manifest = { version?: string; engines?: { node: string }; optionalDependencies?: Record<string, string> };
 
 function packageManifest(name: string, from: string): Manifest | undefined {
   for (let folder = from; ; folder = dirname(folder)) {

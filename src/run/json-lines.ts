@@ -118,10 +118,7 @@ function nameNonFinite(_key: string, value: unknown): unknown {
 export const brokenLineHint = 'Delete this line and all after it: what they held is asked again.';
 
 /** Without its newline, in bytes. */
-export interface LinePosition {
-  offset: number;
-  length: number;
-}
+export type LinePosition = { offset: number; length: number };
 
 const syncEvery = 1000; // milliseconds
 const chunkBytes = 1 << 20;

@@ -37,8 +37,7 @@ function isPackageRoot(folder: string): boolean {
 }
 
 /**
- * The file of a preset: a path from the working folder, then `presets/` there, then the package’s own; `.yaml` may be
- * left out.
+ * The file of a preset: a path from the working folder, then `presets/` there, then the package’s own; `.yaml` may be left out.
  * @returns an absolute path
  * @throws WorkbenchError `usage` that lists the presets there are
  */
@@ -68,8 +67,7 @@ export function presetNames(): string[] {
 }
 
 /**
- * The path of `name` inside `folder`, for names from users, files and configs. Links inside are followed when it is
- * opened.
+ * The path of `name` inside `folder`, for names from users, files and configs. Links inside are followed when it is opened.
  * @throws WorkbenchError `usage` for a name that is empty, absolute or leads out of the folder
  */
 export function confined(folder: string, name: string): string {

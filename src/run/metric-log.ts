@@ -44,8 +44,7 @@ function rowsOf(metricsFile: string) {
 }
 
 /**
- * Writes the records as Arrow IPC: phase and key (dictionaries of utf8), step (int32), value (float64). Equal records
- * give equal bytes.
+ * Writes the records as Arrow IPC: phase and key (dictionaries of utf8), step (int32), value (float64). Equal records give equal bytes.
  */
 export function writeMetricsArrow(metricsFile: string, arrowFile: string): void {
   const arrow = loadArrow();

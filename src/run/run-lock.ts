@@ -11,11 +11,7 @@ import { throwIfStopped } from './stop.js';
 const lockName = '.lock';
 
 /** `born` distinguishes two processes with the same number: numbers are reused, above all in containers. */
-interface Holder {
-  pid: number;
-  host: string;
-  born: string;
-}
+type Holder = { pid: number; host: string; born: string };
 
 /**
  * Locks a folder for this process; creates it if missing.
@@ -209,25 +205,22 @@ function birthOf(id: number): string {
 }
 
 /**
- * The disk of a lock; each operation is one system call and one step, so that a test can try every interleaving of several
- * processes and every moment of death (`test/src/run/lock-steps.long.test.ts`).
+ * The disk of a lock; each operation is one system call and one step, so that a test can try every interleaving of several processes and
+ * every moment of death (`test/src/run/lock-steps.long.test.ts`).
  *
- * The lock is one file, made by a link, which fails where one is. A dead process's lock stands until it is replaced by one rename,
- * and who replaces it is agreed by claims: each process has a claim, a file with a unique name, before it looks
- * at anything. It replaces the lock only after it saw no other living claim and then the dead lock once more; where the file system
- * has no links, no lock is taken in the same way. Of two processes one made its claim before the other one looked: the other one
- * sees it and waits, or, where the claim is gone, sees the new lock that the claim became in one rename. So no live lock is ever
- * moved, replaced or removed by anybody but its holder; what dead processes leave are claims, and no claim name is used twice, so
- * that any process may remove them.
+ * The lock is one file, made by a link, which fails where one is. A dead process's lock stands until it is replaced by one rename, and who
+ * replaces it is agreed by claims: each process has a claim, a file with a unique name, before it looks at anything. It replaces the lock
+ * only after it saw no other living claim and then the dead lock once more; where the file system has no links, no lock is taken in the
+ * same way. Of two processes one made its claim before the other one looked: the other one sees it and waits, or, where the claim is gone,
+ * sees the new lock that the claim became in one rename. So no live lock is ever moved, replaced or removed by anybody but its holder;
+ * what dead processes leave are claims, and no claim name is used twice, so that any process may remove them.
  */
 export interface LockDisk {
   /** Creates this process's claim. */
   claim(): void;
   /** Removes this process's claim, if present. */
   withdraw(): void;
-  /**
-   * Links the claim to the lock and keeps the claim; false if a lock exists, undefined if the file system has no links.
-   */
+  /** Links the claim to the lock and keeps the claim; false if a lock exists, undefined if the file system has no links. */
   create(): boolean | undefined;
   /** Renames the claim to the lock, replacing any lock. */
   replace(): void;

@@ -1,6 +1,4 @@
-/**
- * Stops long loops between two steps: on request, or when memory runs out; gives a clear error for failed allocations.
- */
+/** Stops long loops between two steps: on request, or when memory runs out; gives a clear error for failed allocations. */
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';

@@ -24,11 +24,7 @@ const lockName = 'lock.mdb';
 const dataName = 'data.mdb';
 
 /** Descriptors of a pair, and the identity of its lock. */
-export interface DatabaseFiles {
-  id: string;
-  lock: number;
-  data: number;
-}
+export type DatabaseFiles = { id: string; lock: number; data: number };
 
 /** Identity of a folder's lock file, unique while any process has it open; undefined when there is none. */
 export function lockId(folder: string): string | undefined {
@@ -69,8 +65,7 @@ function openExisting(path: string): number | undefined {
 let made = 0;
 
 /**
- * Creates a folder with an empty pair in one step and opens it. Undefined when another process was faster, or it was
- * deleted meanwhile.
+ * Creates a folder with an empty pair in one step and opens it. Undefined when another process was faster, or it was deleted meanwhile.
  */
 export function makeFiles(folder: string): DatabaseFiles | undefined {
   const parent = dirname(folder);
@@ -136,10 +131,7 @@ export function throughLinks<Opened>(files: DatabaseFiles, folder: string, open:
   }
 }
 
-/**
- * A folder of two links in a temporary folder, always of the same name: lmdb keeps some 100 kB for every name that it
- * ever opened.
- */
+/** A folder of two links in a temporary folder, always of the same name: lmdb keeps some 100 kB for every name that it ever opened. */
 function linksTo({ lock, data }: DatabaseFiles): string | undefined {
   if (platform !== 'linux' || !existsSync('/proc/self/fd')) return undefined;
   let folder: string | undefined;

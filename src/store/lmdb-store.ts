@@ -25,8 +25,7 @@ const tries = 100;
 const pause = 5;
 
 /**
- * Opens (or makes) a database folder that several processes may share. Who has it open when it is deleted keeps the
- * unlinked files.
+ * Opens (or makes) a database folder that several processes may share. Who has it open when it is deleted keeps the unlinked files.
  * @param openTables the same at every call
  * @throws WorkbenchError `native` when lmdb is missing for this machine, `failure` when the folder cannot be used
  */

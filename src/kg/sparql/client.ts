@@ -15,10 +15,7 @@ import { type Binding, bindingSchema } from './terms.js';
 export type ResultRow = Readonly<Record<string, Binding>>;
 
 /** Result rows; `cut`: the endpoint reached its own maximum, the error where nothing smaller can be asked. */
-export interface Answer {
-  rows: readonly ResultRow[];
-  cut: PartialAnswer | undefined;
-}
+export type Answer = { rows: readonly ResultRow[]; cut: PartialAnswer | undefined };
 
 /** Client of one endpoint; counts answered queries, their rows, failed attempts, and reconnections. */
 export type SparqlClient = ReturnType<typeof sparqlClient>;

@@ -27,10 +27,7 @@ export interface KeptRelation {
 }
 
 /** Cached entity, keyed by the hash of its term. */
-interface KeptEntity {
-  term: string;
-  relations: readonly KeptRelation[];
-}
+type KeptEntity = { term: string; relations: readonly KeptRelation[] };
 
 /** Entities per count query, rows per tails query, terms per label query. */
 const entitiesAtOnce = 25;

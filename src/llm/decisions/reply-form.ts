@@ -2,20 +2,14 @@ import type { Decision, ReplyOf } from '../decision.js';
 
 /** Reply form of one kind of decision. */
 export interface ReplyForm<D extends Decision> {
-  /**
-   * Instruction that a small model cannot copy as a reply; the same for every decision of a phase, as part of the
-   * cached head.
-   */
+  /** Instruction that a small model cannot copy as a reply; the same for every decision of a phase, as part of the cached head. */
   instruction: (decision: D) => string;
   /** Numbers that hold for this decision alone, such as how many may be chosen. */
   limits?: (decision: D) => string;
   /** The JSON value that says the reply; numbers count from 1, 0 is none. */
   write: (decision: D, reply: ReplyOf<D>) => unknown;
   shape: (decision: D) => ReplyShape;
-  /**
-   * The reply that a JSON value says.
-   * @param lenient other field names, bare values, and names where numbers were asked, count too
-   */
+  /** The reply that a JSON value says. @param lenient other field names, bare values, and names where numbers were asked, count too */
   read: (decision: D, value: unknown, lenient: boolean) => ReplyOf<D> | undefined;
   /**
    * The reply of a text with brackets as a whole: several lists that add up, or sentences that hold brackets. Tried

@@ -48,10 +48,7 @@ export const maxReplyTokens = (decision: Decision): number => slack + shapeToken
 /** Length of the end of a reply that is read when the whole is not JSON, in UTF-16 units. */
 const longestReply = 16_384;
 
-interface ReadReply<D extends Decision> {
-  reply: ReplyOf<D>;
-  stage: Exclude<ParseStage, 'asked-again' | 'unparsed'>;
-}
+type ReadReply<D extends Decision> = { reply: ReplyOf<D>; stage: Exclude<ParseStage, 'asked-again' | 'unparsed'> };
 
 /**
  * Reads a reply: JSON of the asked form (`direct`, or `constrained`); the last such JSON inside other text

@@ -49,10 +49,7 @@ export function distinctTexts(values: readonly unknown[], limit: number): string
   return [...found.values()];
 }
 
-/**
- * Index of the offered thing that a number (counting from 1) means, -1 for 0; lenient: a name too. Undefined for
- * anything else.
- */
+/** Index of the offered thing that a number (counting from 1) means, -1 for 0; lenient: a name too. Undefined for anything else. */
 export function offeredIndex(value: unknown, offered: OfferedNames, lenient: boolean): number | undefined {
   const number = wholeNumber(value, 0, offered.names.length, lenient);
   if (number !== undefined) return number - 1;
@@ -140,9 +137,7 @@ export function splitList(text: string, commas: boolean): string[] {
 const longestCompared = 100;
 
 /** Remaining budget of a parse, in steps of edit-distance comparison. */
-export interface Effort {
-  left: number;
-}
+export type Effort = { left: number };
 
 /** Some hundredths of a second, as parsing cannot be interrupted. Beyond it names must agree except for case and spaces. */
 export const fullEffort = (): Effort => ({ left: 3_000_000 });
@@ -166,9 +161,8 @@ export class OfferedNames {
   }
 
   /**
-   * Index of the name that was meant: the same one; else the only one that agrees but for case and white space; else
-   * the nearest by edits, at most a fifth of its length away and two edits nearer than any other. Never by containment:
-   * `place` is not `place_of_birth`.
+   * Index of the name that was meant: the same one; else the only one that agrees but for case and white space; else the nearest by edits,
+   * at most a fifth of its length away and two edits nearer than any other. Never by containment: `place` is not `place_of_birth`.
    */
   snap(written: string): number | undefined {
     const same = this.exact(written);

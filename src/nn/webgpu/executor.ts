@@ -20,11 +20,7 @@ import { type Index, type PlacedLists, Room, type Span } from './room.js';
 
 const normalizations = { unit: 0, layer: 1, rms: 2 } as const;
 /** Arguments of a queued kernel that take up what follows it. */
-interface Takes {
-  bias?: number;
-  act?: number;
-  derivative?: number;
-}
+type Takes = { bias?: number; act?: number; derivative?: number };
 
 /** Groups below which a product is cut finer, so that a card has work for all of its processors. */
 const fewTiles = 256;
