@@ -119,7 +119,6 @@ async function checkpointOf(run: string, which: string, options: { finite?: bool
 
 type ImportFlags = { env: string; option: string[]; runDir?: string; json?: boolean };
 
-/** Adds `import` to the command `checkpoint`. */
 function registerImport(checkpoint: Command): void {
   checkpoint
     .command('import')

@@ -93,7 +93,6 @@ async function describeOne(text: string, { graph, json }: { graph: string; json?
 
 type CheckFlags = { run?: string; split?: string; evaluations?: string; json?: boolean };
 
-/** Adds `check` to the `datasets` commands. */
 function registerCheck(datasets: Command): void {
   datasets
     .command('check <name>')
@@ -164,7 +163,6 @@ function throwIfFound({ split, found, unknown }: LeakCheck): void {
   }
 }
 
-/** The options of `kgwalk datasets import`. */
 interface ImportFlags extends Omit<AnyImportOptions, 'progress' | 'home'> {
   json?: boolean;
 }
@@ -223,7 +221,6 @@ interface GetFlags {
 
 const extractionFlags = ['topics', 'hops', 'maxTails', 'distractors', 'maxEntities', 'seed'] as const;
 
-/** Adds `datasets get`. */
 function registerGet(datasets: Command): void {
   datasets
     .command('get <release>')
@@ -319,7 +316,6 @@ interface DemoFlags extends SizeFlags {
   json?: boolean;
 }
 
-/** Adds `datasets demo`. */
 function registerDemo(datasets: Command): void {
   datasets
     .command('demo')

@@ -19,7 +19,6 @@ export interface Finding {
   /** `missing` parts cost speed or a feature, never an answer: required parts are dependencies. */
   status: 'ok' | 'missing';
   detail: string;
-  /** Remedy for a missing part. */
   remedy?: string;
 }
 

@@ -34,7 +34,6 @@ export const sourcesSchema = z.array(z.strictObject({ file: z.string(), bytes: c
 export const filesSchema = z.record(z.string().regex(/^[^./\\\0][^/\\\0]*$/), sha256);
 /** Generator of a generated data set and its settings, to reproduce it. */
 export const generatedSchema = z.strictObject({
-  /** Command. */
   by: z.string(),
   settings: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
 });

@@ -6,7 +6,6 @@ import type { Space } from './spaces.js';
 export interface EnvSpec {
   /** `namespace/Name-v1`; the version rises when results are no longer comparable. */
   id: string;
-  /** Longest episode in steps. */
   maxSteps: number;
 }
 

@@ -21,7 +21,6 @@ const concernsAllTasks = (error: unknown): error is WorkbenchError =>
 
 /** Options of a batch agent. */
 export interface BatchOptions {
-  /** Tasks a call. */
   batchSize: number;
   /** Leaves out tasks without an answer, such as those whose start has no edge. Default: none. */
   canAsk?: (task: WalkTask) => boolean;

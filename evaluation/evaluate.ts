@@ -13,7 +13,6 @@ import type { AgentRunner, AskOptions, Attempt, Row, Sample, Scorer } from './sc
 
 /** Fields of the record other than figures. */
 export interface EvaluationSubject {
-  /** Name of the task. */
   task: string;
   /** Default its own name. */
   agent?: string;

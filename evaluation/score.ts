@@ -92,12 +92,7 @@ export interface Measure<R extends Row> {
 }
 
 /** Part of an evaluation that comparisons need. */
-export interface Compared<R extends Row> {
-  /** Printed name. */
-  name: string;
-  record: EvaluationRecord;
-  rows: readonly R[];
-}
+export type Compared<R extends Row> = { name: string; record: EvaluationRecord; rows: readonly R[] };
 
 /** Scores the attempts of an agent on a split: the only place where gold meets an answer. */
 export interface Scorer<S extends Sample, Answer, R extends Row> {

@@ -43,7 +43,6 @@ const ofTheClock = (path: string) =>
 
 const isIndex = (path: string) => path.endsWith('/checkpoints/index.json');
 
-/** Indexes of checkpoints, with their contents. */
 const indexesIn = (folder: string) =>
   pathsIn(folder)
     .filter(isIndex)

@@ -12,7 +12,6 @@ import type { Store } from './store.js';
 /** Options of a worker; none changes a result. */
 export interface WorkOptions {
   store: Store;
-  /** Jobs at once. */
   jobs: number;
   signal: AbortSignal;
   /** Called after each job of this worker. */

@@ -17,14 +17,12 @@ import { isLocked } from '../src/run/run-lock.js';
 
 /** Execution options of a sweep; none changes the results, but for the order in which halving sees its runs. */
 export interface SweepWork {
-  /** Runs at once. */
   jobs: number;
   run: RunTrial;
   /** Aborted: runs save and stop, and the sweep can be resumed. */
   signal?: AbortSignal | undefined;
   /** Runs that failed before are run again. */
   retryFailed?: boolean | undefined;
-  /** Called after every run. */
   onEnd?: ((end: TrialEnd) => void) | undefined;
 }
 
@@ -68,7 +66,6 @@ function beginTrial(sweep: OpenSweep, trial: number, set: Record<string, unknown
   return known()!;
 }
 
-/** A run that waits. */
 type Entry = { trial: Trial; at: TrialRun };
 
 /** Runs that wait or are under way. */
@@ -235,7 +232,6 @@ function goesOn(value: number, others: readonly number[], eta: number, better: S
 /** Phases with evaluations of the walker on valid; embeddings log separate figures. */
 const trained: readonly string[] = ['clone', 'fit', 'ppo'] satisfies Phase[];
 
-/** An evaluation on valid. */
 type Evaluated = { phase: string; step: number; metric: string; value: number };
 
 /** The figure of a sweep in a log record; undefined if absent or NaN. */
@@ -257,7 +253,6 @@ const isBetter = (a: number, b: number, better: SweepRecord['better']): boolean 
 /** Polling interval of a run's metric log, in milliseconds. */
 const lookEvery = 100;
 
-/** Run and folder of a trial. */
 interface TrialJob {
   folder: string;
   /** File for the process's output, appended. */

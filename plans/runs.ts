@@ -34,13 +34,7 @@ export interface TrainFlags {
 }
 
 /** One run, ready to start or resume. */
-export interface PlannedRun {
-  settings: TrainSettings;
-  folder: string;
-  /** Checkpoint to resume from. */
-  resume?: string;
-  fork?: ForkSource;
-}
+export type PlannedRun = { settings: TrainSettings; folder: string; resume?: string; fork?: ForkSource };
 
 /**
  * @param preset undefined if none was given

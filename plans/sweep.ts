@@ -19,7 +19,6 @@ import { parseSpace, trialCount, trialSettings, checkSpace, dimensionText, overr
 
 /** Options of a sweep. */
 export type SweepPlan = Omit<SweepRecord, 'schemaVersion' | 'config' | 'trials'> & {
-  /** `--trials`. */
   trials?: number | undefined;
 };
 
@@ -262,9 +261,7 @@ function refuseOtherSweep(folder: string, before: SweepRecord, asked: SweepRecor
   );
 }
 
-/** A sweep as command-line options. */
-function optionsOf(record: SweepRecord) {
-  const { preset, overrides, plugins, dimensions, seeds, seed, metric, better, halving } = record;
+function optionsOf({ preset, overrides, plugins, dimensions, seeds, seed, metric, better, halving }: SweepRecord) {
   const options: Record<string, string | number | undefined> = {
     preset,
     '--set, --model and --backend': overrides.join(' ') || undefined,

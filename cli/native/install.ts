@@ -164,11 +164,7 @@ export function remove({ json }: { json?: boolean }): void {
   else printLine(removed ? `removed ${folder}` : `nothing to remove at ${folder}`);
 }
 
-interface ToolOptions {
-  /** Ends the tool. */
-  signal?: AbortSignal | undefined;
-  variables?: Record<string, string>;
-}
+type ToolOptions = { signal?: AbortSignal | undefined; variables?: Record<string, string> };
 
 /** Runs a tool without a shell. The status is null if it could not be started or was stopped. */
 async function runTool(tool: string, words: readonly string[], { signal, variables }: ToolOptions = {}) {
@@ -230,7 +226,6 @@ async function downloadWheels(
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-/** The TensorFlow wheel to download. */
 function tensorflowWheel(gpu: boolean): string {
   // On ARM the plain wheel is the one for the processor.
   if (!gpu && machine === 'aarch64') return releases.cpu.replace('-cpu', '');

@@ -276,7 +276,6 @@ async function evaluateWalks(run: RunInfo, work: Work): Promise<EvaluatedAgents>
 /** Baselines on questions without training and model. */
 const questionBaselines = ['random-chain', 'template-lookup'] as const;
 
-/** Samples, and the folder of evaluations. */
 interface QuestionWork {
   /** Runs trained on questions, by row name. */
   runs: Readonly<Record<string, RunInfo>>;

@@ -27,7 +27,6 @@ export interface ExtractOptions {
   seed: number;
   /** Output folder of `triples.tsv`, `names.tsv` and `extraction.json`. */
   folder: string;
-  /** Maximum entities to load edges of. */
   maxEntities: number;
   progress?: ProgressReporter;
   signal?: AbortSignal;

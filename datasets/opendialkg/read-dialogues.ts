@@ -118,7 +118,6 @@ function parseJson(text: string, place: string): unknown {
   }
 }
 
-/** Reasons for dropping a path. */
 type DropReason = 'blank field' | 'not contiguous' | 'empty path' | 'malformed path';
 
 /** Counts of dropped items. */

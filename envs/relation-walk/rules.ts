@@ -57,8 +57,7 @@ export function relationActionMask({ node, fixed, done }: RelationWalkState): Ui
 }
 
 /** The state after a legal action; legality is not checked: this is the hot path of beams. */
-export function applyRelation(state: RelationWalkState, action: number): RelationWalkState {
-  const { node, limit, fixed } = state;
+export function applyRelation({ node, limit, fixed }: RelationWalkState, action: number): RelationWalkState {
   if (action === node.choices().length - 1) return { node, limit, fixed, done: true };
   const next = node.follow(action);
   return { node: next, limit, fixed, done: next.relations.length >= limit };

@@ -58,8 +58,7 @@ class RunningMoments {
   }
 
   /** @throws RangeError for moments of another width */
-  import(state: MomentsState): void {
-    const { count, mean, variance } = state;
+  import({ count, mean, variance }: MomentsState): void {
     if (mean.length !== this.width || variance.length !== this.width) {
       throw new RangeError(`expected moments of ${this.width} numbers, got ${mean.length} and ${variance.length}`);
     }

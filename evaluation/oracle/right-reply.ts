@@ -117,8 +117,7 @@ function triedChains({ context = [], allowed, relationName }: ChainsDecision): S
 
 const separators = /→|->|: |[[\](),;"]/;
 
-function judged(graph: Graph, facts: QuestionFacts, decision: JudgeDecision): JudgeReply {
-  const { candidates, evidence, withAnswers } = decision;
+function judged(graph: Graph, facts: QuestionFacts, { candidates, evidence, withAnswers }: JudgeDecision): JudgeReply {
   const choice = candidates.length > 0 ? chosenFinding(facts, candidates) : suffices(graph, facts, evidence) ? 0 : -1;
   const good = choice >= 0;
   return {

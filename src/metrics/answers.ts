@@ -10,7 +10,6 @@ export interface Prediction {
   entities: readonly number[];
   /** Names without an entity, best first; ranked after the entities. */
   literals: readonly string[];
-  /** Reply text. */
   text?: string;
 }
 
@@ -80,7 +79,6 @@ function isSame(gold: NamedEntity, topic: NamedEntity): boolean {
   return normalizeName(gold.name) === normalizeName(topic.name);
 }
 
-/** Non-empty normalised names. */
 function namesOf({ name, aliases = [] }: NamedEntity): string[] {
   return [name, ...aliases].map(normalizeName).filter((text) => text !== '');
 }

@@ -4,7 +4,6 @@
  */
 import { Rng } from '../run/seeds.js';
 
-/** Result of `functionalAnova`. */
 interface Importance {
   /** By dimension: share of the forest's variance explained by it alone, mean and standard deviation over trees. */
   shares: { value: number; deviation: number }[];

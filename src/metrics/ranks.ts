@@ -139,7 +139,6 @@ export const padEntity = -1;
 
 /** The reference's beam over walks of exactly two steps. Slots are re-sorted at the second step, so a slot does not follow one walk. */
 export interface ArkBeam {
-  /** Start entity. */
   start: number;
   /** Entity of each slot after the first step, `padEntity` if the start has fewer edges. */
   afterFirst: readonly number[];

@@ -77,7 +77,6 @@ const about = {
   switches: z.record(text, furtherKey).optional(),
   /** Options that an untrained agent was opened from, by value: all of its switches, and settings of its encoder or embedding. */
   options: z.record(text, furtherKey).optional(),
-  /** Name of its text encoder. */
   encoder: text.optional(),
 };
 

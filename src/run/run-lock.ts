@@ -216,7 +216,6 @@ function birthOf(id: number): string {
  * what dead processes leave are claims, and no claim name is used twice, so that any process may remove them.
  */
 export interface LockDisk {
-  /** Creates this process's claim. */
   claim(): void;
   /** Removes this process's claim, if present. */
   withdraw(): void;

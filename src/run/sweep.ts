@@ -32,9 +32,7 @@ const sweepShape = z.object({
   /** The preset with these overrides, every key with its value: the base of all trials. */
   config: z.record(text, z.unknown()),
   dimensions: z.array(dimension),
-  /** Number of trials. */
   trials: z.int().min(1),
-  /** Seeds of every trial. */
   seeds: z.array(z.int()),
   /** Seed of the samples. */
   seed: z.int(),
@@ -146,7 +144,6 @@ export interface Trial {
   state: 'waiting' | 'finished' | 'stopped' | 'failed';
   /** Mean over finished and evaluated seeds. */
   value?: number | undefined;
-  /** Reason of a failure or stop. */
   reason?: string | undefined;
 }
 

@@ -149,7 +149,6 @@ export const queries = {
   counts: (direction: Direction, entities: readonly string[]) =>
     `SELECT ?e ?r (COUNT(DISTINCT ?x) AS ?n) WHERE { VALUES ?e { ${entities.join(' ')} } ${pattern(direction, '?e', '?r')} } GROUP BY ?e ?r`,
 
-  /** Tails of (entity, relation) pairs. */
   tails: (direction: Direction, pairs: readonly (readonly [entity: string, relation: string])[]) =>
     `SELECT DISTINCT ?e ?r ?x WHERE { VALUES (?e ?r) { ${pairs.map((pair) => `(${pair.join(' ')})`).join(' ')} } ${pattern(direction, '?e', '?r')} }`,
 

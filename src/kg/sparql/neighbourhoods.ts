@@ -31,7 +31,6 @@ type KeptEntity = { term: string; relations: readonly KeptRelation[] };
 
 /** Entities per count query, rows per tails query, terms per label query. */
 const entitiesAtOnce = 25;
-/** Concurrent parts. */
 const partsUnderWay = 4;
 const rowsAtOnce = 5000;
 const pairsAtOnce = 400;

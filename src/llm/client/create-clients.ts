@@ -92,9 +92,8 @@ function cardOf(
 function questionClient(
   questionId: string,
   { ask, score }: { ask: AskModel; score: ScoreTexts },
-  settings: ClientSettings,
+  { model, store, budget, budgetMode, seed, temperatureOf = () => 0, choices = 'written', signal }: ClientSettings,
 ): QuestionClient {
-  const { model, store, budget, budgetMode, seed, temperatureOf = () => 0, choices = 'written', signal } = settings;
   const limit = budget ?? Infinity;
   const strict = budgetMode === 'strict';
   const records: CallRecord[] = [];

@@ -10,7 +10,6 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
-/** A compiled module. */
 type WasmModule = object;
 
 interface WasmApi {
