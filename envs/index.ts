@@ -17,5 +17,4 @@ export * from './relation-walk/relation-walk-env.js';
 export * from './relation-walk/rules.js';
 export * from './spaces.js';
 export * from './vector-env.js';
-export * from './wrappers/episodes.js';
 export * from './wrappers/normalizer.js';

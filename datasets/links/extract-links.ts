@@ -11,8 +11,7 @@ import type { Delay } from '../../src/run/requests.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { openNeighbourhoods } from '../../src/kg/sparql/neighbourhoods.js';
-import type { SparqlSource } from '../../src/kg/sparql/source.js';
-import { iriTerm, nameOfTerm, termOfName } from '../../src/kg/sparql/terms.js';
+import { type SparqlSource, iriTerm, nameOfTerm, termOfName } from '../../src/kg/sparql/source.js';
 import { type Extraction, extractionFileName } from './link-dataset.js';
 import { TripleSet } from './read-triples.js';
 

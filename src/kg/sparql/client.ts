@@ -1,5 +1,5 @@
 /**
- * SPARQL 1.1 client: POST, JSON results, limited concurrency, retries. All queries are defined here, over terms validated by `terms.ts`.
+ * SPARQL 1.1 client: POST, JSON results, limited concurrency, retries. All queries are defined here, over terms validated by `source.ts`.
  */
 import { z } from 'zod';
 import { semaphore } from '../../run/concurrency.js';
@@ -9,7 +9,7 @@ import { printable } from '../../run/printable.js';
 import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../../run/requests.js';
 import { endpointHeaders, masked } from '../../run/secrets.js';
 import { Rng } from '../../run/seeds.js';
-import { type Binding, bindingSchema } from './terms.js';
+import { type Binding, bindingSchema } from './source.js';
 
 /** Row by variable name. */
 export type ResultRow = Readonly<Record<string, Binding>>;

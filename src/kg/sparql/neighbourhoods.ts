@@ -8,13 +8,12 @@ import { WorkbenchError } from '../../run/errors.js';
 import type { Delay } from '../../run/requests.js';
 import { throwIfStopped } from '../../run/stop.js';
 import { type Direction, PartialAnswer, queries, type ResultRow, type SparqlClient, sparqlClient } from './client.js';
-import { type SparqlSource, sourceFolder } from './source.js';
-import { iriTerm, literalTerm, termOf } from './terms.js';
+import { type SparqlSource, sourceFolder, iriTerm, literalTerm, termOf } from './source.js';
 
 /** One relation of an entity. */
 export interface KeptRelation {
   direction: Direction;
-  /** Terms in the syntax of `terms.ts`. */
+  /** Terms in the syntax of `source.ts`. */
   relation: string;
   /** Ascending; without blank nodes and quoted triples, which cannot be queried. */
   tails: readonly string[];

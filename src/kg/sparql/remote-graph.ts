@@ -6,8 +6,7 @@ import { NameTable } from '../name-table.js';
 import { semaphore } from '../../run/concurrency.js';
 import type { Delay } from '../../run/requests.js';
 import { type KeptRelation, type Neighbourhoods, openNeighbourhoods } from './neighbourhoods.js';
-import { parseSparqlSource, type SparqlSource } from './source.js';
-import { nameOfTerm, termOfName } from './terms.js';
+import { parseSparqlSource, type SparqlSource, nameOfTerm, termOfName } from './source.js';
 
 /** Edges of one entity by relation and tail; int32, of equal length. */
 interface Row {
