@@ -58,7 +58,8 @@ class RunningMoments {
   }
 
   /** @throws RangeError for moments of another width */
-  import({ count, mean, variance }: MomentsState): void {
+  import(state: MomentsState): void {
+    const { count, mean, variance } = state;
     if (mean.length !== this.width || variance.length !== this.width) {
       throw new RangeError(`expected moments of ${this.width} numbers, got ${mean.length} and ${variance.length}`);
     }
