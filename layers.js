@@ -6,13 +6,13 @@ import { posix } from 'node:path';
 
 export const layers = [
   'src/run',
+  'src/store',
   'src/nn',
   'src/kg',
   'src/metrics',
   'src/embedding',
   'src/llm',
   'src/encoder',
-  'src/sparql',
   'datasets',
   'envs',
   'checkpoints',
@@ -23,7 +23,7 @@ export const layers = [
   'presets',
   'models',
   'jobs',
-  'sweep',
+  'plans',
   'serve',
   'cli',
 ];

@@ -1,7 +1,7 @@
 /** Interface of dialogue agents: trained walkers and baselines. */
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Path } from '../src/kg/graph.js';
-import type { ArkBeam } from '../src/metrics/ark-ranks.js';
+import type { ArkBeam } from '../src/metrics/ranks.js';
 
 /** A complete walk with its log-probability under the agent (or any score that orders walks the same way). */
 export interface RankedPath {

@@ -1,7 +1,7 @@
 /** The beam of LLM-ARK's published code, over any agent's probabilities of two steps. Its counts are `src/metrics/ark`. */
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Graph, Path } from '../src/kg/graph.js';
-import { arkBeamWidth, padEntity, type ArkBeam } from '../src/metrics/ark-ranks.js';
+import { arkBeamWidth, padEntity, type ArkBeam } from '../src/metrics/ranks.js';
 import { boundedHeap } from './bounded-heap.js';
 import { edgeTriple, mix, saltOf, type WalkScores } from './top-paths.js';
 

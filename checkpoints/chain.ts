@@ -6,8 +6,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { decisiveSettings, diffConfig, valueAt } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { checkEvaluationSeal } from '../src/run/evaluation-seal.js';
-import { evaluationRecord } from '../src/run/evaluation.js';
+import { checkEvaluationSeal, evaluationRecord } from '../src/run/evaluation.js';
 import { refuseSpecial, sha256FileSync } from '../src/run/files.js';
 import { checkLogMark } from '../src/run/json-lines.js';
 import { readRunProvenance } from '../src/run/provenance.js';
@@ -96,8 +95,7 @@ function checkFiles(runFolder: string, { files = {} }: CheckpointHeader): void {
 }
 
 /**
- * Compares the log of an inactive run with the record of its last checkpoint. A run without checkpoints has nothing to
- * compare.
+ * Compares the log of an inactive run with the record of its last checkpoint. A run without checkpoints has nothing to compare.
  * @throws WorkbenchError `data` for a truncated or altered log
  */
 export function checkLog({ folder, state }: RunInfo): void {
@@ -144,9 +142,7 @@ export function checkEvaluations({ folder }: RunInfo): number {
     throw new WorkbenchError(
       'data',
       `expected an evaluation of ${entry.name} (${own.slice(0, 8)}), got ${got}, at ${one}`,
-      {
-        hint: 'It was copied from elsewhere, or the run was retrained since: evaluate again, or delete the folder.',
-      },
+      { hint: 'It was copied from elsewhere, or the run was retrained since: evaluate again, or delete the folder.' },
     );
   }
   return found.length;

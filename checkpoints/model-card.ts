@@ -85,9 +85,7 @@ function table(head: string[], rows: string[][]): string {
 }
 
 /** Text as code that can neither end the code nor the table cell. */
-function inline(text: string): string {
-  return `\`${printable(text).replaceAll('`', "'").replaceAll('|', '¦')}\``;
-}
+const inline = (text: string): string => `\`${printable(text).replaceAll('`', "'").replaceAll('|', '¦')}\``;
 
 /** A block that no line of the text can end. */
 function fenced(text: string): string {

@@ -124,13 +124,7 @@ const textByKey = z.custom<Record<string, string>>(
   (value) => isObject(value) && Object.values(value).every((text) => typeof text === 'string'),
 );
 
-interface Layout {
-  name: string;
-  dtype: Dtype;
-  shape: number[];
-  begin: number;
-  end: number;
-}
+type Layout = { name: string; dtype: Dtype; shape: number[]; begin: number; end: number };
 
 /**
  * Serialises tensors so that equal content gives equal bytes: widest dtype first, then by name, which also aligns
@@ -278,23 +272,17 @@ function dtypeOf(data: TensorData): Dtype {
   return (Object.keys(arrayTypes) as Dtype[]).find((dtype) => data instanceof arrayTypes[dtype])!;
 }
 
-function isDtype(name: string): name is Dtype {
-  return Object.hasOwn(arrayTypes, name);
-}
+const isDtype = (name: string): name is Dtype => Object.hasOwn(arrayTypes, name);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function elementCount(shape: readonly number[]): number {
-  return shape.reduce((product, dimension) => product * dimension, 1);
-}
+const elementCount = (shape: readonly number[]): number => shape.reduce((product, dimension) => product * dimension, 1);
 
 function jsonField([key, value]: readonly [string, unknown]): string {
   return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 }
 
 /** By code units: the same order under every locale. */
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -69,9 +69,7 @@ async function ask(first: string, second: string | undefined, third: string | un
     throw new WorkbenchError(
       'usage',
       'expected a run and a question, or --agent NAME and a question, got only one of them',
-      {
-        hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
-      },
+      { hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME' },
     );
   }
   // Only a run is possible here: the error names what is missing.

@@ -7,10 +7,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { printJson, printLine, printTable } from './output.js';
 
-interface ClearOptions {
-  yes?: boolean;
-  json?: boolean;
-}
+type ClearOptions = { yes?: boolean; json?: boolean };
 
 /** Adds `kgwalk cache`. */
 export function register(program: Command): void {
@@ -89,6 +86,4 @@ async function readInfo(): Promise<CacheInfo> {
   }
 }
 
-function mebibytes(bytes: number): number {
-  return Number((bytes / 2 ** 20).toFixed(1));
-}
+const mebibytes = (bytes: number): number => Number((bytes / 2 ** 20).toFixed(1));

@@ -6,9 +6,7 @@ import { printJson, printLine, printTable, printNote } from './output.js';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { repeatable } from './options.js';
 
-interface JsonOption {
-  json?: boolean;
-}
+type JsonOption = { json?: boolean };
 
 interface ExportOptions extends JsonOption {
   to: string;
@@ -119,14 +117,8 @@ async function checkpointOf(run: string, which: string, options: { finite?: bool
   return readRunCheckpoint(await folderOf(run), which, options);
 }
 
-interface ImportFlags {
-  env: string;
-  option: string[];
-  runDir?: string;
-  json?: boolean;
-}
+type ImportFlags = { env: string; option: string[]; runDir?: string; json?: boolean };
 
-/** Adds `import` to the command `checkpoint`. */
 function registerImport(checkpoint: Command): void {
   checkpoint
     .command('import')

@@ -7,13 +7,12 @@ import { register as compare } from './compare.js';
 import { register as completion } from './completion.js';
 import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
-import { register as evaluate } from './evaluate.js';
+import { register as evaluate, registerReplay } from './evaluate.js';
 import { refuseEmptyWords, registerPlugins, registerProgress } from './global-options.js';
 import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
 import { registerPlan, registerWork } from './plan.js';
 import { register as quickstart } from './quickstart.js';
-import { register as replay } from './replay.js';
 import { register as report } from './report.js';
 import { register as runs } from './runs.js';
 import { register as serve } from './serve.js';
@@ -39,7 +38,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   registerPlan,
   ask,
   compare,
-  replay,
+  registerReplay,
   report,
   serve,
   runs,

@@ -55,9 +55,7 @@ Install permanently, for \`kgwalk …\` and \`npx kgwalk …\`; in a clone, with
   fish   kgwalk completion fish > ~/.config/fish/conf.d/kgwalk.fish`;
 
 /** Quotes a path for single quotes of a shell. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Words before `kgwalk`, such as `npx`, are skipped. Without candidates the shell completes files. */
 const scripts = {
@@ -242,7 +240,7 @@ const sources = new Map(
         'datasets import format',
       ],
       [async () => (await import('../datasets/releases.js')).releases.map(({ name }) => name), 'datasets get release'],
-      [async () => (await import('../src/llm/model-registry.js')).modelRegistry.map(({ name }) => name), 'name-or-url'],
+      [async () => (await import('../src/llm/model-files.js')).modelRegistry.map(({ name }) => name), 'name-or-url'],
       [models, 'name-or-file', '--model', '--encoder'],
       [among('transe', 'distmult', 'complex'), 'embeddings import --model'],
       [async () => ['auto', ...(await import('../src/nn/open-executor.js')).executorNames], '--backend'],

@@ -19,7 +19,6 @@ export interface Finding {
   /** `missing` parts cost speed or a feature, never an answer: required parts are dependencies. */
   status: 'ok' | 'missing';
   detail: string;
-  /** Remedy for a missing part. */
   remedy?: string;
 }
 
@@ -158,10 +157,6 @@ function disk(part: string, folder: string): Finding {
   }
 }
 
-function gib(bytes: number): string {
-  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
-}
+const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
-}
+const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0]!;

@@ -1,4 +1,4 @@
-/** `kgwalk evaluate`: one agent on one split. */
+/** `kgwalk evaluate`: one agent on one split; `kgwalk replay`: the same again from the stored completions. */
 import { type Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { AskedEvaluation } from '../evaluation/keep.js';
@@ -7,9 +7,12 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { pluginsRefused } from '../src/run/plugins.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions, addThreadsOption, groupOptions } from './options.js';
-import { printJson, printLine } from './output.js';
-import { carriedPreset, inputsOption, refuseOtherInputs, writeJobs } from './plan.js';
+import { addInputOptions, addThreadsOption, groupOptions, inputsOption } from './options.js';
+import { printJson, printLine, printSections } from './output.js';
+import { writeJobs } from './plan.js';
+import type { Replay } from '../evaluation/replay.js';
+import type { Row } from '../evaluation/score.js';
+import { commandLine, shownPath } from '../src/run/command-line.js';
 
 /** Adds `kgwalk evaluate`. */
 export function register(program: Command): void {
@@ -70,7 +73,8 @@ async function evaluate(command: Command, run: string | undefined, flags: Flags)
     onAttempt: predictions?.take,
     ...(flags.inputs !== undefined && {
       async onAsked(asked) {
-        await refuseOtherInputs(flags.inputs!, inputsOf(asked));
+        const { refuseOtherInputs } = await import('../jobs/job.js');
+        refuseOtherInputs(flags.inputs!, inputsOf(asked));
         return true;
       },
     }),
@@ -142,12 +146,9 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
 /** Options that only affect where, how or how long this machine works. */
 const ofThisMachine = ['write', 'parts', 'store', 'json', 'threads', 'max-minutes'];
 
-/**
- * The given options as jobs hold them.
- * @throws WorkbenchError `usage` for options that other machines cannot use
- */
+/** The given options as jobs hold them. @throws WorkbenchError `usage` for options that other machines cannot use */
 async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | 'presets'>> {
-  const { mayHold } = await import('../jobs/job.js');
+  const { carriedPreset, mayHold } = await import('../jobs/job.js');
   const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
   if ((command.parent?.getOptionValue('plugin') as string[] | undefined)?.length) throw pluginsRefused('--plugin');
   const options: Job['options'] = {};
@@ -167,7 +168,7 @@ async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | '
   }
   const { config } = options;
   if (!config || config === true) return { options, presets: {} };
-  const { name, presets } = await carriedPreset(config[0]!);
+  const { name, presets } = carriedPreset(config[0]!);
   return { options: { ...options, config: [name] }, presets };
 }
 
@@ -193,4 +194,55 @@ async function putRuns(runs: readonly RunInfo[], { store: address }: Flags): Pro
     folders[`runs/${id}`] = await putFolder(store, folder, /^(evaluations|report|tensorboard)\//);
   }
   return folders;
+}
+
+type ReplayFlags = { question?: string; encoder?: string; evaluations?: string; json?: boolean };
+
+/** Adds `kgwalk replay`. */
+export function registerReplay(program: Command): void {
+  program
+    .command('replay')
+    .description('repeat an evaluation without a model, and compare every byte with what it saved')
+    .argument('<evaluation>', 'name or folder of an evaluation, as printed by `kgwalk evaluate`')
+    .option('--question <id>', 'this sample alone, with its trace')
+    .option('--encoder <file>', 'the encoder, if its file has moved: FILE.gguf or a name of `models list`')
+    .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
+    .option('--json', 'print JSON')
+    .action(replay);
+}
+
+/** Replays, prints, and fails if a byte differs. */
+async function replay(evaluation: string, { question, encoder, evaluations, json }: ReplayFlags): Promise<void> {
+  const { readAsked } = await import('../evaluation/keep.js');
+  const { replayEvaluation } = await import('../evaluation/replay.js');
+  const { openReplayed } = await import('../tasks/replay.js');
+  const { terminalWork } = await import('./terminal.js');
+  const asked = readAsked(evaluation, evaluations);
+  const { folder } = asked;
+  const work = terminalWork();
+  const { task, data, agent, close } = await openReplayed(asked, encoder, work);
+  try {
+    const { excluded, examples } = data;
+    const options = { asked, only: question, excluded, examples, signal: work.signal };
+    const result = await replayEvaluation(agent.asker, data.samples, agent.scorer, options);
+    const { rows, traced, ...summary } = result;
+    const [row] = rows;
+    if (json) printJson({ evaluation: folder, ...summary, ...(question !== undefined && { row, ...traced[0] }) });
+    else if (question !== undefined)
+      printSections(task.results?.trace?.(row!, traced[0]!, data) ?? [{ title: '', lines: [JSON.stringify(row)] }]);
+    if (!result.identical) throw differs(result, folder);
+    if (!json) printLine(`${result.n} ${result.n === 1 ? 'sample' : 'samples'} replayed: every byte as it was saved`);
+  } finally {
+    await close();
+  }
+}
+
+function differs({ different, differentFiles, first, n }: Replay<Row>, folder: string): WorkbenchError {
+  const where = first ? `sample ${first.id} first, in ${first.file}` : differentFiles.join(', ');
+  const count = different.length > 0 ? `${different.length} of ${n} samples that differ` : 'files that differ';
+  return new WorkbenchError('data', `expected the bytes of the evaluation, got ${count} (${where}), at ${folder}`, {
+    hint: first
+      ? `\`${commandLine('replay', shownPath(folder), '--question', first.id)}\` shows what came out now.`
+      : 'Rows and traces are equal; only what is counted from them differs.',
+  });
 }

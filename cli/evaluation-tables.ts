@@ -171,11 +171,8 @@ function comparedRow(
 }
 
 /** Information given to the agent in addition to the question. */
-function givenText({ topicGiven, hops }: Record<string, unknown>): string {
-  return [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(
-    ', ',
-  );
-}
+const givenText = ({ topicGiven, hops }: Record<string, unknown>): string =>
+  [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(', ');
 
 /** The first value with its interval, the others without. */
 function figureCells(figures: readonly Figure[], metrics: EvaluationRecord['metrics']): Row {

@@ -1,6 +1,4 @@
-/**
- * Options shared by several commands; each task declares which of those of `evaluate`, `compare` and `ask` it reads.
- */
+/** Options shared by several commands; each task declares which of those of `evaluate`, `compare` and `ask` it reads. */
 import { type Command, Option } from 'commander';
 import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -76,10 +74,7 @@ function choicesOf(text: string, earlier: Choices[] = []): Choices[] {
   );
 }
 
-/**
- * The single way of choosing for commands that take one. @throws WorkbenchError `usage` for another word, or if given
- * twice
- */
+/** The single way of choosing for commands that take one. @throws WorkbenchError `usage` for another word, or if given twice */
 function choiceOf(text: string, earlier?: Choices): Choices {
   const [choice, ...others] = choicesOf(text, earlier === undefined ? [] : [earlier]);
   if (others.length === 0) return choice!;
@@ -97,12 +92,10 @@ function holdOutOf(text: string): HoldOut {
 }
 
 /** An option that may be given once. @throws WorkbenchError `usage` if repeated */
-function once(flag: string) {
-  return (text: string, earlier?: string) => {
-    if (earlier === undefined) return text;
-    throw new WorkbenchError('usage', `expected one value, got ${earlier} and ${text}, at ${flag}`);
-  };
-}
+const once = (flag: string) => (text: string, earlier?: string) => {
+  if (earlier === undefined) return text;
+  throw new WorkbenchError('usage', `expected one value, got ${earlier} and ${text}, at ${flag}`);
+};
 
 /** Adds the question options shared by `evaluate`, `compare` and `ask`. @param several see `addInputOptions` */
 export function addQuestionOptions(command: Command, several = false): Command {
@@ -147,9 +140,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
 }
 
 /** For commander: collects the values of a repeatable option in order. */
-export function repeatable(value: string, earlier: string[]): string[] {
-  return [...earlier, value];
-}
+export const repeatable = (value: string, earlier: string[]): string[] => [...earlier, value];
 
 /** For commander: parses `--max-minutes`. @throws WorkbenchError `usage` unless it is a number above 0 */
 export function minutesOf(text: string): number {
@@ -162,8 +153,7 @@ export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * A signal aborted after that many minutes; does not keep the process alive. Its timer holds a reference: the signal of
- * `AbortSignal.timeout`
- * is garbage-collected if only `AbortSignal.any` refers to it, and then never fires.
+ * `AbortSignal.timeout` is garbage-collected if only `AbortSignal.any` refers to it, and then never fires.
  */
 export function timeLimit(minutes: number): AbortSignal {
   const longestTimer = 2 ** 31 - 1;
@@ -176,16 +166,10 @@ export function timeLimit(minutes: number): AbortSignal {
  * Adds `--threads N`: affects how a command runs, not its result, so it is neither a setting nor part of a checkpoint.
  * @param what work done by the threads, for the help
  */
-export function addThreadsOption(command: Command, what: string): Command {
-  return command.option(
-    '--threads <n>',
-    `number of threads that share ${what} (default 1); the result does not depend on it`,
-  );
-}
+export const addThreadsOption = (command: Command, what: string): Command =>
+  command.option('--threads <n>', `number of threads that share ${what} (default 1); the result does not depend on it`);
 
-/**
- * Groups the options of one task, or of prompted agents, under a heading, and drops the prefix from their descriptions.
- */
+/** Groups the options of one task, or of prompted agents, under a heading, and drops the prefix from their descriptions. */
 export function groupOptions(command: Command): Command {
   for (const option of command.options) {
     const [said, task, agents] =
@@ -196,3 +180,6 @@ export function groupOptions(command: Command): Command {
   }
   return command;
 }
+
+/** `--inputs`: hashes by which a job refuses other data and models than it was planned with. */
+export const inputsOption = () => new Option('--inputs <json>').hideHelp();

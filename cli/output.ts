@@ -124,10 +124,7 @@ export function watchStreams(json: boolean): void {
 }
 
 /** Exit status and text of an error; commander's own messages are printed by commander, so their text is empty. */
-interface Failure {
-  exitCode: number;
-  text: string;
-}
+type Failure = { exitCode: number; text: string };
 
 /**
  * Describes an error for the user, without the secrets that a bad word on the command line or a server's answer may hold.

@@ -1,10 +1,9 @@
 /** `kgwalk plan status|collect`, `kgwalk work`, and what commands need to write plans. */
-import { type Command, Option } from 'commander';
-import { basename, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { resolve } from 'node:path';
 import type { Job, Plan } from '../jobs/job.js';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { SweepRecord } from '../src/run/sweep.js';
 import { printJson, printLine, printTable, printNote } from './output.js';
 import type { WorkOptions } from '../jobs/work.js';
 import type { Blocker } from '../src/run/run-lock.js';
@@ -27,10 +26,7 @@ export function registerPlan(program: Command): void {
     .action(collect);
 }
 
-interface StoreFlags {
-  store: string;
-  json?: boolean;
-}
+type StoreFlags = { store: string; json?: boolean };
 
 const stateNames = ['done', 'begun', 'failed', 'waiting'] as const;
 
@@ -79,7 +75,7 @@ async function collect(file: string, { store: address, to, json }: StoreFlags & 
     bar.update(i + 1);
   }
   bar.finish();
-  if (sweep) await collectSweep(folder, sweep, failures);
+  if (sweep) await (await import('../plans/run-sweep.js')).collectSweep(folder, sweep, failures);
   const missing = jobs.length - done;
   const next = sweep
     ? commandLine('report', shownPath(folder))
@@ -91,64 +87,12 @@ async function collect(file: string, { store: address, to, json }: StoreFlags & 
   }
 }
 
-/** Records collected runs as the sweep that made them on one machine would have. */
-async function collectSweep(folder: string, record: SweepRecord, failures: ReadonlyMap<string, string | undefined>) {
-  const { openSweep } = await import('../sweep/plan.js');
-  const { runSweep } = await import('../sweep/run-sweep.js');
-  const { collectedTrials } = await import('../sweep/trial-process.js');
-  const open = openSweep(folder, record, true);
-  try {
-    await runSweep(open, { jobs: 1, run: collectedTrials(failures), retryFailed: true });
-  } finally {
-    open.close();
-  }
-}
-
 /** Writes a plan and says how to run it. */
 export async function writeJobs(file: string, plan: Plan): Promise<void> {
   const { writePlan } = await import('../jobs/job.js');
   writePlan(file, plan);
   printLine(`${plan.jobs.length} jobs in ${file}`);
   printLine(commandLine('work', '--plan', file, '--store', 'STORE'));
-}
-
-/** A preset as jobs name it: a bundled one, or a file that they carry, with all that it extends. */
-export async function carriedPreset(preset: string): Promise<{ name: string; presets: Job['presets'] }> {
-  const { presetNames, resolvePreset } = await import('../src/run/locations.js');
-  if (presetNames().includes(preset)) return { name: preset, presets: {} };
-  const { readConfigFile } = await import('../src/run/config-source.js');
-  const { pluginsRefused } = await import('../src/run/plugins.js');
-  const stem = basename(preset).replace(/\.(ya?ml|json)$/, '');
-  const name = `${stem.replace(/[^\w.-]/g, '-')}.yaml`;
-  const settings = readConfigFile(resolvePreset(preset)).value as Record<string, unknown>;
-  if (settings.plugins !== undefined) throw pluginsRefused(preset);
-  return { name, presets: { [name]: settings } };
-}
-
-/** `--inputs`: hashes by which a job refuses other data and models than it was planned with. */
-export const inputsOption = () => new Option('--inputs <json>').hideHelp();
-
-/**
- * Checks that the inputs of a plan equal those here.
- * @param planned `--inputs`
- * @throws WorkbenchError `data` with the differences
- */
-export async function refuseOtherInputs(planned: string, here: Readonly<Record<string, string>>): Promise<void> {
-  const { ofShape, parseJson } = await import('../src/run/read-json.js');
-  const { z } = await import('zod');
-  const place = { what: 'hashes of a plan', place: '--inputs' };
-  const hashes = ofShape(parseJson(planned, place), z.record(z.string(), z.string()), place);
-  const names = [...new Set([...Object.keys(hashes), ...Object.keys(here)])].filter(
-    (name) => hashes[name] !== here[name],
-  );
-  if (names.length === 0) return;
-  const shown = (hash: string | undefined) => (hash === undefined ? 'none' : hash.slice(0, 12));
-  const differing = names
-    .map((name) => `${name}: ${shown(hashes[name])} planned, ${shown(here[name])} here`)
-    .join('; ');
-  throw new WorkbenchError('data', `expected what the plan was written with, got other inputs: ${differing}`, {
-    hint: 'Import the same data with the same version, and take the same model; or write the plan again.',
-  });
 }
 
 interface WorkFlags {

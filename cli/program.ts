@@ -23,8 +23,7 @@ On questions:
 nameProgram();
 const json = argv.includes('--json');
 
-// Models and loaded native code are in the home folder: files are created without write access for others, for any
-// umask.
+// Models and loaded native code are in the home folder: files are created without write access for others, for any umask.
 umask(umask(0o022) | 0o002);
 
 const program = new Command('kgwalk')

@@ -27,12 +27,7 @@ export function register(program: Command): void {
     .action(report);
 }
 
-interface ReportFlags {
-  to?: string;
-  title?: string;
-  evaluations?: string;
-  json?: boolean;
-}
+type ReportFlags = { to?: string; title?: string; evaluations?: string; json?: boolean };
 
 async function report(names: string[], { to, title, evaluations: root, json }: ReportFlags): Promise<void> {
   const sweeps = await foundSweeps(names);
@@ -91,7 +86,7 @@ async function foundSweeps(names: readonly string[]): Promise<SweepInfo[]> {
 
 async function reportSweep(sweep: SweepInfo, to: string | undefined, title: string | undefined) {
   const { writeSweepPage } = await import('../reports/sweep-page.js');
-  const { sweepResults } = await import('../sweep/results.js');
+  const { sweepResults } = await import('../plans/results.js');
   const { sweepFiles } = await import('../src/run/sweep.js');
   const place = to === undefined ? sweepFiles(sweep.folder).report : resolve(to);
   return writeSweepPage(sweep, sweepResults(sweep), { to: place, title });

@@ -1,41 +1,17 @@
 /** `kgwalk sweep`: many runs of a preset with settings from a grid or drawn at random. */
 import type { Command } from 'commander';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { wholeNumber } from '../tasks/flags.js';
 import { addThreadsOption, minutesOf, repeatable } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
-import { carriedPreset, writeJobs } from './plan.js';
+import { writeJobs } from './plan.js';
 import type { ProgressReporter } from '../src/run/progress.js';
-import type { OpenSweep } from '../sweep/plan.js';
-import type { SweepResults } from '../sweep/results.js';
-import type { SweepWork } from '../sweep/run-sweep.js';
+import type { OpenSweep, SweepFlags } from '../plans/sweep.js';
+import type { SweepResults } from '../plans/results.js';
+import type { SweepWork } from '../plans/run-sweep.js';
 import type { SweepRecord } from '../src/run/sweep.js';
-
-interface SweepFlags {
-  grid: string[];
-  sample: string[];
-  trials?: string;
-  seeds: string;
-  jobs: string;
-  seed: string;
-  halving?: string;
-  eta?: string;
-  metric?: string;
-  minimize?: boolean;
-  set: string[];
-  model?: string;
-  backend?: string;
-  name?: string;
-  runDir?: string;
-  resume?: boolean;
-  retryFailed?: boolean;
-  write?: string;
-  maxMinutes?: number;
-  threads?: string;
-  json?: boolean;
-}
 
 /** Adds `kgwalk sweep`. */
 export function register(program: Command): void {
@@ -78,22 +54,20 @@ export function register(program: Command): void {
 
 async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
   const jobs = wholeNumber(flags.jobs, '--jobs', 1);
-  const { checkData, jobsOf, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
+  const { checkData, folderOf, jobsOf, openSweep, plannedSweep, sweepOf } = await import('../plans/sweep.js');
   if (flags.write !== undefined) await refuseToPlan(flags, plugins);
-  const record = await plannedSweep(await planOf(preset, flags, plugins));
-  if (flags.write !== undefined) {
-    return writeJobs(flags.write, { jobs: await jobsOf(record, await carriedPreset(preset)), sweep: record });
-  }
-  const folder = await folderOf(flags, sweepName(record));
+  const record = await plannedSweep(sweepOf(preset, flags, plugins));
+  if (flags.write !== undefined) return writeJobs(flags.write, { jobs: await jobsOf(record), sweep: record });
+  const folder = folderOf(flags, record);
   const { sweepIn } = await import('../src/run/sweep.js');
   if (!sweepIn(folder)) await checkData(record);
   const { terminalWork } = await import('./terminal.js');
-  const { trialProcesses } = await import('../sweep/trial-process.js');
+  const { trialProcesses } = await import('../plans/run-sweep.js');
   // Before the lock: afterwards others see a running sweep, which an interrupt must stop in order.
   const { signal, progress } = terminalWork(flags.maxMinutes);
   const open = openSweep(folder, record, flags.resume ?? false);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
-  const { sweepResults } = await import('../sweep/results.js');
+  const { sweepResults } = await import('../plans/results.js');
   const work = { jobs, run, signal, retryFailed: flags.retryFailed };
   try {
     await planned(open, work, progress);
@@ -131,7 +105,7 @@ async function refuseToPlan({ halving, retryFailed }: SweepFlags, plugins: reado
 }
 
 async function planned(open: OpenSweep, work: SweepWork, progress: ProgressReporter): Promise<void> {
-  const { runSweep } = await import('../sweep/run-sweep.js');
+  const { runSweep } = await import('../plans/run-sweep.js');
   const { record, folder, events } = open;
   const { trials, seeds } = record;
   printNote(`sweep ${folder}: ${trials} trials${seeds.length > 1 ? `, ${seeds.length} seeds each` : ''}`);
@@ -145,73 +119,6 @@ async function planned(open: OpenSweep, work: SweepWork, progress: ProgressRepor
   };
   await runSweep(open, { ...work, onEnd });
   bar.finish();
-}
-
-async function planOf(preset: string, flags: SweepFlags, plugins: readonly string[]) {
-  const { overridesOf, parseSpace } = await import('../sweep/space.js');
-  const { loadPreset } = await import('../presets/index.js');
-  const { lastingModelName } = await import('../src/llm/model-files.js');
-  const overrides = [
-    ...flags.set,
-    ...(flags.model === undefined ? [] : [...overridesOf({ 'encoder.model': lastingModelName(flags.model) })]),
-    ...(flags.backend === undefined ? [] : [`backend=${flags.backend}`]),
-  ];
-  const { seed } = loadPreset(preset, overrides);
-  return {
-    preset,
-    overrides,
-    dimensions: parseSpace(flags.grid, flags.sample),
-    seeds: seedsOf(flags.seeds, seed),
-    seed: wholeNumber(flags.seed, '--seed', 0),
-    plugins: plugins.length > 0 ? [...plugins] : undefined,
-    trials: wholeNumber(flags.trials, '--trials', 1),
-    metric: flags.metric === undefined ? undefined : metricOf(flags.metric),
-    better: flags.minimize || flags.metric?.endsWith('loss') ? ('low' as const) : ('high' as const),
-    halving: halvingOf(flags),
-  };
-}
-
-function halvingOf({ halving, eta }: SweepFlags): SweepRecord['halving'] {
-  if (halving !== undefined) {
-    return { first: wholeNumber(halving, '--halving', 1), eta: wholeNumber(eta, '--eta', 2) ?? 3 };
-  }
-  if (eta === undefined) return undefined;
-  throw new WorkbenchError('usage', 'expected --halving with --eta, got none', {
-    hint: 'Such as --halving 10 --eta 3.',
-  });
-}
-
-function metricOf(name: string): string {
-  if (name.startsWith('eval/')) return name;
-  throw new WorkbenchError(
-    'usage',
-    `expected a figure of valid under eval/, got ${JSON.stringify(name)}, at --metric`,
-    {
-      hint: 'A run logs them in its metrics.jsonl; test never chooses.',
-    },
-  );
-}
-
-function seedsOf(text: string, first: number): number[] {
-  if (!text.includes(',')) return Array.from({ length: wholeNumber(text, '--seeds', 1) }, (_, i) => first + i);
-  const list = text.split(',').map((one) => wholeNumber(one, '--seeds', 0));
-  if (new Set(list).size === list.length) return list;
-  throw new WorkbenchError('usage', `expected different seeds, got ${text}, at --seeds`);
-}
-
-async function folderOf({ name, runDir }: SweepFlags, usual: string): Promise<string> {
-  const { confined, runsFolder } = await import('../src/run/locations.js');
-  if (name !== undefined && runDir !== undefined) {
-    throw new WorkbenchError('usage', 'expected --name or --run-dir, got both');
-  }
-  if (runDir !== undefined) return resolve(runDir);
-  if (name !== undefined && !/^\w[\w.-]*$/.test(name)) {
-    throw new WorkbenchError(
-      'usage',
-      `expected letters, digits, dots and dashes, got ${JSON.stringify(name)}, at --name`,
-    );
-  }
-  return name === undefined ? join(runsFolder(), usual) : confined(runsFolder(), `sweep-${name}`);
 }
 
 const figureText = (value: number) => value.toFixed(4);

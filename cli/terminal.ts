@@ -24,10 +24,7 @@ export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal 
   };
 }
 
-/**
- * Reports that a log's unfinished last line (from a crash) was removed; nothing for an intact log. @param bytes length
- * of that line
- */
+/** Reports that a log's unfinished last line (from a crash) was removed; nothing for an intact log. @param bytes length of that line */
 export function warnTruncated(file: string, bytes: number): void {
   if (bytes > 0) printNote(`${basename(file)}: cut off a last line that a crash left unfinished (${bytes} bytes)`);
 }
@@ -40,10 +37,7 @@ export async function taskFor(named: readonly Named[], flags: EvaluationFlags): 
   return task;
 }
 
-/**
- * Signals in quick succession count as one: supervisors such as `timeout -s INT` signal the program and its process
- * group.
- */
+/** Signals in quick succession count as one: supervisors such as `timeout -s INT` signal the program and its process group. */
 const oneInterruptMs = 300;
 let controller: AbortController | undefined;
 

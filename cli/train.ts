@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printJson, printLine, printNote } from './output.js';
-import type { PlannedRun, TrainFlags } from './planned-runs.js';
-import { addThreadsOption, minutesOf, repeatable } from './options.js';
-import { inputsOption, refuseOtherInputs } from './plan.js';
+import { printJson, printLine, printNote, printTable } from './output.js';
+import type { PlannedRun, TrainFlags } from '../plans/runs.js';
+import { addThreadsOption, inputsOption, minutesOf, repeatable } from './options.js';
 import { threadsOf } from '../tasks/flags.js';
 import { follow } from './serve.js';
+import type { TrialReport } from '../trainers/trial.js';
 
 /** Adds `kgwalk train`. */
 export function register(program: Command): void {
@@ -45,18 +45,19 @@ export function register(program: Command): void {
 
 async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
   const threads = threadsOf(flags.threads);
-  const { plannedRuns } = await import('./planned-runs.js');
+  const { inputsOf, plannedRuns } = await import('../plans/runs.js');
   const runs = await plannedRuns(preset, flags);
+  const { train: trainRun, tryRun } = await import('../tasks/train.js');
+  const { warnTruncated, terminalWork } = await import('./terminal.js');
   if (flags.dryRun) {
-    const { dryRun } = await import('./dry-run.js');
-    return dryRun(runs[0]!, threads, flags.json ?? false, flags.maxMinutes);
+    printNote('trying each phase for a second, and two steps at least');
+    const report = await tryRun({ ...runs[0]!, threads, signal: terminalWork(flags.maxMinutes).signal });
+    return flags.json ? printJson(report) : printTrial(report);
   }
   if (flags.inputs !== undefined) {
-    const { inputsOf } = await import('../sweep/plan.js');
-    await refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
+    const { refuseOtherInputs } = await import('../jobs/job.js');
+    refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
   }
-  const { train: trainRun } = await import('../tasks/train.js');
-  const { warnTruncated, terminalWork } = await import('./terminal.js');
   const { progress, signal } = terminalWork(flags.maxMinutes);
   const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
   try {
@@ -74,15 +75,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
       };
       const onBackend = (name: string, why: string) => onNote(`networks computed on ${name}: ${why}`);
       try {
-        await trainRun({
-          ...run,
-          threads,
-          progress,
-          onTruncatedLog: warnTruncated,
-          onNote,
-          onBackend,
-          signal,
-        });
+        await trainRun({ ...{ ...run, threads, progress, signal, onNote, onBackend }, onTruncatedLog: warnTruncated });
       } catch (error) {
         if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
         throw stoppedError(run.folder, runs.slice(i + 1));
@@ -120,4 +113,34 @@ function stoppedError(folder: string, waiting: readonly PlannedRun[]): Workbench
   return new WorkbenchError('stopped', `stopped; everything so far is saved, at ${folder}${rest}`, {
     hint: `Resume: ${commandLine('train', '--resume', '--run-dir', shownPath(folder))}`,
   });
+}
+
+async function printTrial(report: TrialReport): Promise<void> {
+  const { notes, networks, phases, seconds, texts, memoryBytes, diskBytes } = report;
+  const { formatDuration } = await import('../src/run/progress.js');
+  for (const note of notes) printLine(note);
+  printLine(`networks computed on ${networks}`);
+  printLine();
+  printTable(
+    phases.map(({ phase, steps, unit, secondsPerStep, seconds: all }) => ({
+      phase,
+      steps: unit === '' ? '' : `${steps} ${unit}`,
+      'a step': unit === '' ? '' : shortTime(secondsPerStep),
+      time: formatDuration(all),
+    })),
+  );
+  printLine();
+  if (texts.missing > 0) {
+    printLine(`texts: ${texts.missing} to encode, ${shortTime(texts.secondsPerText)} each by ${texts.encoder}`);
+  }
+  const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
+  printLine(
+    `total: about ${formatDuration(seconds)}, ${gigabytes(memoryBytes)} of memory, ${gigabytes(diskBytes)} of disk`,
+  );
+}
+
+/** `3.1 µs`, `12 ms`, `2.5 s`. */
+function shortTime(seconds: number): string {
+  const [scale, unit] = seconds >= 1 ? [1, 's'] : seconds >= 1e-3 ? [1e3, 'ms'] : [1e6, 'µs'];
+  return `${Number((seconds * scale).toPrecision(2))} ${unit}`;
 }

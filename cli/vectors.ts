@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { printShown, printJson, printLine, printNote } from './output.js';
 import { addThreadsOption, repeatable, minutesOf } from './options.js';
 import { threadsOf } from '../tasks/flags.js';
-import type { TrainFlags } from './planned-runs.js';
+import type { TrainFlags } from '../plans/runs.js';
 
 interface PretrainFlags {
   set: string[];
@@ -149,7 +149,7 @@ type EncodeFlags = Pick<TrainFlags, 'model' | 'set' | 'seed' | 'maxMinutes' | 'j
 
 /** A trial of one step a phase, which encodes what a run encodes. */
 async function encode(preset: string | undefined, flags: EncodeFlags): Promise<void> {
-  const { plannedRuns } = await import('./planned-runs.js');
+  const { plannedRuns } = await import('../plans/runs.js');
   const { tryRun } = await import('../tasks/train.js');
   const { terminalWork } = await import('./terminal.js');
   const [run] = await plannedRuns(preset, flags);

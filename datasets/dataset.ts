@@ -15,11 +15,7 @@ import { checkQuestionDataset, parseDatasetName } from './questions/question-dat
 import { type QuestionManifest, questionManifestSchema } from './questions/question-manifest.js';
 
 /** Manifest type of each kind. */
-export interface Manifests {
-  dialogues: DialogueManifest;
-  questions: QuestionManifest;
-  links: LinkManifest;
-}
+export type Manifests = { dialogues: DialogueManifest; questions: QuestionManifest; links: LinkManifest };
 
 const schemas: { readonly [K in DatasetKind]: z.ZodType<Manifests[K]> } = {
   dialogues: dialogueManifestSchema,

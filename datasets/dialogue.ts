@@ -6,10 +6,7 @@ import { z } from 'zod';
 export type Sender = 'user' | 'assistant';
 
 /** A message. */
-export interface Message {
-  sender: Sender;
-  text: string;
-}
+export type Message = { sender: Sender; text: string };
 
 /** Path chosen by a speaker before a message. */
 export interface PathAction {

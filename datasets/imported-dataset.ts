@@ -34,7 +34,6 @@ export const sourcesSchema = z.array(z.strictObject({ file: z.string(), bytes: c
 export const filesSchema = z.record(z.string().regex(/^[^./\\\0][^/\\\0]*$/), sha256);
 /** Generator of a generated data set and its settings, to reproduce it. */
 export const generatedSchema = z.strictObject({
-  /** Command. */
   by: z.string(),
   settings: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
 });
@@ -108,15 +107,10 @@ export function importedNames({ home }: LocateOptions = {}): string[] {
 }
 
 /** @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
-export function datasetKind(name: string, options: LocateOptions = {}): DatasetKind {
-  return readRaw(name, options).kind;
-}
+export const datasetKind = (name: string, options: LocateOptions = {}): DatasetKind => readRaw(name, options).kind;
 
 /** Imported data set before its files are read. */
-export interface ImportedDataset<Manifest> {
-  readonly manifest: Manifest;
-  readonly folder: string;
-}
+export type ImportedDataset<Manifest> = { readonly manifest: Manifest; readonly folder: string };
 
 /**
  * Folder and manifest of a data set, validated by the schema of its kind.

@@ -50,10 +50,7 @@ export interface QuestionGold {
 }
 
 /** A task with its gold. */
-export interface QuestionSample {
-  task: QuestionTask;
-  gold: QuestionGold;
-}
+export type QuestionSample = { task: QuestionTask; gold: QuestionGold };
 
 /** Entity ids to exclude from every frontier: the topics, unless gold paths of the data set return to them. */
 export function excludedTopics({ topics, topicsReturn }: Pick<QuestionTask, 'topics' | 'topicsReturn'>): number[] {

@@ -188,9 +188,7 @@ function columnsOf(file: string, rows: readonly Row[], width: number, roles: Rol
   throw new WorkbenchError(
     'data',
     `expected three columns of names, got ${width} (${example?.join(', ')}), at ${file}`,
-    {
-      hint: 'Say which are head, relation and tail, with a dot for one to leave out: --columns .hrt, say.',
-    },
+    { hint: 'Say which are head, relation and tail, with a dot for one to leave out: --columns .hrt, say.' },
   );
 }
 

@@ -33,10 +33,7 @@ export interface WalkGold {
 }
 
 /** A task with its gold. */
-export interface WalkSample {
-  task: WalkTask;
-  gold: WalkGold;
-}
+export type WalkSample = { task: WalkTask; gold: WalkGold };
 
 /** The three parts of a data set. */
 export type SplitName = 'train' | 'valid' | 'test';

@@ -34,9 +34,8 @@ const optionsShape = z.strictObject({
 });
 
 /**
- * Checks an environment's promises: equal seeds give equal episodes, observations and actions are in their spaces and stay as
- * they were when given, every action of the mask is legal (without a mask every action of the space), an episode ends within
- * `spec.maxSteps`.
+ * Checks an environment's promises: equal seeds give equal episodes, observations and actions are in their spaces and stay as they were
+ * when given, every action of the mask is legal (without a mask every action of the space), an episode ends within `spec.maxSteps`.
  * @param env fresh: not reset yet; it is left at the end of an episode
  * @throws WorkbenchError `config` for missing members, `failure` naming the first broken promise
  */

@@ -6,7 +6,6 @@ import type { Space } from './spaces.js';
 export interface EnvSpec {
   /** `namespace/Name-v1`; the version rises when results are no longer comparable. */
   id: string;
-  /** Longest episode in steps. */
   maxSteps: number;
 }
 
@@ -19,10 +18,7 @@ export interface ResetOptions {
 }
 
 /** Result of `reset`. */
-export interface ResetResult<Observation> {
-  observation: Observation;
-  info: Record<string, unknown>;
-}
+export type ResetResult<Observation> = { observation: Observation; info: Record<string, unknown> };
 
 /** Result of `step`. */
 export interface StepResult<Observation> extends ResetResult<Observation> {

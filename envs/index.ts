@@ -1,11 +1,8 @@
 /** The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`. @module kgwalk/envs */
 export * from './check-env.js';
-export * from './classic/cart-pole.js';
-export * from './classic/grid.js';
-export * from './classic/masked-bandit.js';
+export * from './classic.js';
 export * from './dialogue-walk/dialogue-walk-env.js';
 export * from './dialogue-walk/hits.js';
-export * from './dialogue-walk/reward.js';
 export * from './dialogue-walk/rules.js';
 export { renderStateText, type StateTextFields, verbalizePath } from './dialogue-walk/state-text.js';
 export * from './dialogue-walk/walk-graph.js';
@@ -20,5 +17,4 @@ export * from './relation-walk/relation-walk-env.js';
 export * from './relation-walk/rules.js';
 export * from './spaces.js';
 export * from './vector-env.js';
-export * from './wrappers/episodes.js';
 export * from './wrappers/normalizer.js';

@@ -1,9 +1,17 @@
 /** Environments by id: ours, and those that users register. */
 import { WorkbenchError } from '../src/run/errors.js';
 import { describeValue, nearestName } from '../src/run/printable.js';
-import { CartPole, cartPoleId, type CartPoleOptions } from './classic/cart-pole.js';
-import { Grid, gridId, type GridOptions } from './classic/grid.js';
-import { MaskedBandit, maskedBanditId, type MaskedBanditOptions } from './classic/masked-bandit.js';
+import {
+  CartPole,
+  cartPoleId,
+  type CartPoleOptions,
+  Grid,
+  gridId,
+  type GridOptions,
+  MaskedBandit,
+  maskedBanditId,
+  type MaskedBanditOptions,
+} from './classic.js';
 import {
   DialogueWalkEnv,
   dialogueWalkId,
@@ -70,9 +78,7 @@ export function registerEnv<Options, Observation>(
 }
 
 /** Ids that `makeEnv` knows, in alphabetical order. */
-export function envIds(): string[] {
-  return [...factories.keys()].sort();
-}
+export const envIds = (): string[] => [...factories.keys()].sort();
 
 /** @throws WorkbenchError `usage` for an unregistered id */
 export function makeEnv<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options']): Env<EnvTypes[Id]['observation']> {

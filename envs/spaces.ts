@@ -23,24 +23,21 @@ export interface Space<T> {
 }
 
 /** Integers `first .. first + n - 1`. A mask counts from `first`. */
-export function discrete(n: number, first = 0): Space<number> & { readonly n: number } {
-  return {
-    n,
-    form: { kind: 'discrete', n, first },
-    contains: (value): value is number =>
-      Number.isInteger(value) && Number(value) >= first && Number(value) < first + n,
-    sample(rng, mask) {
-      if (!mask) return first + rng.integer(n);
-      let legal = 0;
-      for (const bit of mask) legal += bit;
-      if (legal === 0) throw new RangeError('expected at least one legal action in the mask, got none, at sample');
-      let skip = rng.integer(legal);
-      let i = 0;
-      while (mask[i] === 0 || skip-- > 0) i++;
-      return first + i;
-    },
-  };
-}
+export const discrete = (n: number, first = 0): Space<number> & { readonly n: number } => ({
+  n,
+  form: { kind: 'discrete', n, first },
+  contains: (value): value is number => Number.isInteger(value) && Number(value) >= first && Number(value) < first + n,
+  sample(rng, mask) {
+    if (!mask) return first + rng.integer(n);
+    let legal = 0;
+    for (const bit of mask) legal += bit;
+    if (legal === 0) throw new RangeError('expected at least one legal action in the mask, got none, at sample');
+    let skip = rng.integer(legal);
+    let i = 0;
+    while (mask[i] === 0 || skip-- > 0) i++;
+    return first + i;
+  },
+});
 
 /** Vectors of at most `maxLength` zeros and ones, uint8. */
 export const multiBinary = (maxLength: number): Space<Uint8Array> => listOf('uint8', Uint8Array, maxLength, 2);
@@ -51,46 +48,40 @@ export const ids = (n: number, maxLength: number): Space<Int32Array> => listOf('
 type Integers = Uint8Array | Int32Array;
 
 /** Lists of at most `maxLength` integers in [0, n). @param exact of all as many */
-function listOf<T extends Integers>(
+const listOf = <T extends Integers>(
   dtype: 'uint8' | 'int32',
   type: { new (length: number): T },
   maxLength: number,
   n: number,
   exact = false,
-): Space<T> {
-  return {
-    form: { kind: 'list', dtype, maxLength, low: 0, high: n - 1 },
-    contains: (value): value is T =>
-      value instanceof type &&
-      (exact ? value.length === maxLength : value.length <= maxLength) &&
-      value.every((one: number) => one >= 0 && one < n),
-    sample: (rng) => new type(exact ? maxLength : rng.integer(maxLength + 1)).map(() => rng.integer(n)) as T,
-  };
-}
+): Space<T> => ({
+  form: { kind: 'list', dtype, maxLength, low: 0, high: n - 1 },
+  contains: (value): value is T =>
+    value instanceof type &&
+    (exact ? value.length === maxLength : value.length <= maxLength) &&
+    value.every((one: number) => one >= 0 && one < n),
+  sample: (rng) => new type(exact ? maxLength : rng.integer(maxLength + 1)).map(() => rng.integer(n)) as T,
+});
 
 /** Lists of at most `maxPairs` pairs of an id in [0, first) and one in [0, second), int32, flat. */
-export function idPairs(first: number, second: number, maxPairs: number): Space<Int32Array> {
-  return {
-    form: { kind: 'list', dtype: 'int32', maxLength: 2 * maxPairs, low: 0, high: Math.max(first, second) - 1 },
-    contains: (value): value is Int32Array =>
-      value instanceof Int32Array &&
-      value.length <= 2 * maxPairs &&
-      value.length % 2 === 0 &&
-      value.every((id, i) => id >= 0 && id < (i % 2 === 0 ? first : second)),
-    sample: (rng) =>
-      Int32Array.from({ length: 2 * rng.integer(maxPairs + 1) }, (_, i) => rng.integer(i % 2 === 0 ? first : second)),
-  };
-}
+export const idPairs = (first: number, second: number, maxPairs: number): Space<Int32Array> => ({
+  form: { kind: 'list', dtype: 'int32', maxLength: 2 * maxPairs, low: 0, high: Math.max(first, second) - 1 },
+  contains: (value): value is Int32Array =>
+    value instanceof Int32Array &&
+    value.length <= 2 * maxPairs &&
+    value.length % 2 === 0 &&
+    value.every((id, i) => id >= 0 && id < (i % 2 === 0 ? first : second)),
+  sample: (rng) =>
+    Int32Array.from({ length: 2 * rng.integer(maxPairs + 1) }, (_, i) => rng.integer(i % 2 === 0 ? first : second)),
+});
 
 /** Vectors of exactly `length` finite numbers, float32. */
-export function vector(length: number): Space<Float32Array> {
-  return {
-    form: { kind: 'vector', length },
-    contains: (value): value is Float32Array =>
-      value instanceof Float32Array && value.length === length && value.every((number) => Number.isFinite(number)),
-    sample: (rng) => Float32Array.from({ length }, () => rng.normal()),
-  };
-}
+export const vector = (length: number): Space<Float32Array> => ({
+  form: { kind: 'vector', length },
+  contains: (value): value is Float32Array =>
+    value instanceof Float32Array && value.length === length && value.every((number) => Number.isFinite(number)),
+  sample: (rng) => Float32Array.from({ length }, () => rng.normal()),
+});
 
 /**
  * Vectors of finite numbers within bounds, float32, both ends included.
@@ -159,30 +150,24 @@ export function relationIds(n: number, maxLength: number): Space<RelationColumn>
 }
 
 /** Any string. */
-export function text(): Space<string> {
-  return {
-    form: { kind: 'text' },
-    contains: (value): value is string => typeof value === 'string',
-    sample: (rng) => rng.uint32().toString(36),
-  };
-}
+export const text = (): Space<string> => ({
+  form: { kind: 'text' },
+  contains: (value): value is string => typeof value === 'string',
+  sample: (rng) => rng.uint32().toString(36),
+});
 
 /** One of the given values. */
-export function oneOf<T extends string | number | boolean>(...values: readonly T[]): Space<T> {
-  return {
-    ...(values.every((value) => typeof value === 'string') && { form: { kind: 'text' } as const }),
-    contains: (value): value is T => (values as readonly unknown[]).includes(value),
-    sample: (rng) => values[rng.integer(values.length)]!,
-  };
-}
+export const oneOf = <T extends string | number | boolean>(...values: readonly T[]): Space<T> => ({
+  ...(values.every((value) => typeof value === 'string') && { form: { kind: 'text' } as const }),
+  contains: (value): value is T => (values as readonly unknown[]).includes(value),
+  sample: (rng) => values[rng.integer(values.length)]!,
+});
 
 /** Arrays of any length whose items are in `item`. */
-export function sequence<T>(item: Space<T>): Space<readonly T[]> {
-  return {
-    contains: (value): value is readonly T[] => Array.isArray(value) && value.every((one) => item.contains(one)),
-    sample: (rng) => Array.from({ length: rng.integer(4) }, () => item.sample(rng)),
-  };
-}
+export const sequence = <T>(item: Space<T>): Space<readonly T[]> => ({
+  contains: (value): value is readonly T[] => Array.isArray(value) && value.every((one) => item.contains(one)),
+  sample: (rng) => Array.from({ length: rng.integer(4) }, () => item.sample(rng)),
+});
 
 /** Objects with exactly these keys, each in its space. */
 export function dict<T extends object>(spaces: { readonly [K in keyof T]: Space<T[K]> }): Space<T> {

@@ -6,7 +6,7 @@ import type { QuestionTask } from '../datasets/question.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Path } from '../src/kg/graph.js';
 import type { QuestionClient } from '../src/llm/client/create-clients.js';
-import { runInterleaved } from '../src/llm/concurrency.js';
+import { runInterleaved } from '../src/run/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { limitErrorOf, throwIfStopped } from '../src/run/stop.js';
 import type { AgentRunner, Attempt } from './score.js';
@@ -16,15 +16,11 @@ import { confidenceOf, watchDecisions, type WatchedDecisions } from './watch-dec
 const failuresInARow = 8;
 
 /** True if an error would end every other task alike: settings, a missing native part, the user, or anything `fatal`. */
-function concernsAllTasks(error: unknown): error is WorkbenchError {
-  return (
-    error instanceof WorkbenchError && (error.fatal || ['usage', 'config', 'native', 'stopped'].includes(error.code))
-  );
-}
+const concernsAllTasks = (error: unknown): error is WorkbenchError =>
+  error instanceof WorkbenchError && (error.fatal || ['usage', 'config', 'native', 'stopped'].includes(error.code));
 
 /** Options of a batch agent. */
 export interface BatchOptions {
-  /** Tasks a call. */
   batchSize: number;
   /** Leaves out tasks without an answer, such as those whose start has no edge. Default: none. */
   canAsk?: (task: WalkTask) => boolean;
@@ -167,14 +163,12 @@ async function askQuestion(
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** For agents that ask no model. */
-export function noCalls(): QuestionClient {
-  return {
-    client: {
-      remaining: 0,
-      byLikelihood: false,
-      decide: () => Promise.reject(new TypeError('expected an agent that asks no model, got one that does')),
-    },
-    calls: () => [],
-    totals: () => ({ calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} }),
-  };
-}
+export const noCalls = (): QuestionClient => ({
+  client: {
+    remaining: 0,
+    byLikelihood: false,
+    decide: () => Promise.reject(new TypeError('expected an agent that asks no model, got one that does')),
+  },
+  calls: () => [],
+  totals: () => ({ calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} }),
+});

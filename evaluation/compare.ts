@@ -94,7 +94,6 @@ export function refuseOtherSamples<R extends Row>(named: readonly Compared<R>[],
 
 /** Samples that were asked, or are about to be. */
 export interface AskedSamples {
-  /** Name of the caller. */
   name: string;
   task: string;
   dataset: string;

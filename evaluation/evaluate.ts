@@ -13,7 +13,6 @@ import type { AgentRunner, AskOptions, Attempt, Row, Sample, Scorer } from './sc
 
 /** Fields of the record other than figures. */
 export interface EvaluationSubject {
-  /** Name of the task. */
   task: string;
   /** Default its own name. */
   agent?: string;
@@ -41,17 +40,10 @@ export interface EvaluateOptions<S extends Sample, Answer, R extends Row> extend
 }
 
 /** Trace of an agent on one sample, for `traces.jsonl`. */
-export interface Traced {
-  trace: readonly TraceEvent[];
-  calls: readonly CallRecord[];
-}
+export type Traced = { trace: readonly TraceEvent[]; calls: readonly CallRecord[] };
 
 /** A row that was counted earlier, with what the agent did, and the message of what it threw. */
-export interface KnownRow<R extends Row> {
-  row: R;
-  traced: Traced;
-  failure?: string | undefined;
-}
+export type KnownRow<R extends Row> = { row: R; traced: Traced; failure?: string | undefined };
 
 /** The record with everything that it was summed up from. */
 export interface Evaluation<R extends Row> {
@@ -126,14 +118,10 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
 }
 
 /** Options of a curve. */
-export interface CurveOptions {
-  line: Progress;
-  signal?: AbortSignal | undefined;
-}
+export type CurveOptions = { line: Progress; signal?: AbortSignal | undefined };
 
 /**
- * Means of some figures, by `eval/…`: no intervals, since a curve shows its spread over seeds. Figures that are not counted are
- * left out.
+ * Means of some figures, by `eval/…`: no intervals, since a curve shows its spread over seeds. Figures that are not counted are left out.
  */
 export async function curveOf<S extends Sample, Answer, R extends Row>(
   runner: AgentRunner<S['task'], Answer>,

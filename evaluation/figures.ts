@@ -8,10 +8,7 @@ import type { Measure, Row } from './score.js';
 const mostValues = 40;
 
 /** A figure of the user's own: its declaration, and what it makes of a row. */
-interface OwnFigure {
-  figure: Figure;
-  valueOf: (row: never) => number | undefined;
-}
+type OwnFigure = { figure: Figure; valueOf: (row: never) => number | undefined };
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 const ownFigures = new WeakMap<Measure<any>, OwnFigure[]>();
@@ -47,10 +44,7 @@ function valueOf<R extends Row>(measure: Measure<R>, key: string): (row: R) => n
 }
 
 /** One figure's column: the rows in its denominator, and the value of each, float64. */
-export interface Column<R> {
-  rows: R[];
-  values: Float64Array;
-}
+export type Column<R> = { rows: R[]; values: Float64Array };
 
 /** Columns by key, of those figures that some row counts in. */
 export function columnsOf<R extends Row>(

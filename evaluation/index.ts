@@ -6,8 +6,14 @@ export * from './figures.js';
 export * from './keep.js';
 export * from './leaks/count-shares.js';
 export { knownDialogues, knownQuestions, type KnownSamples, type KnownSplit } from './leaks/known-samples.js';
-export * from './leaks/leak-report.js';
-export { seenUnseen, type SeenUnseen } from './leaks/seen-unseen.js';
+export {
+  type LeakReport,
+  leakReport,
+  type LeakReportParts,
+  type NotedAgent,
+  type SeenUnseen,
+  seenUnseen,
+} from './leaks/leak-report.js';
 export * from './replay.js';
 export * from './score.js';
 export * from '../trainers/evaluation-settings.js';

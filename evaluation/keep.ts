@@ -13,8 +13,13 @@ import type { LanguageModel } from '../src/llm/language-model.js';
 import { configHash } from '../src/run/config-values.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { checkEvaluationSeal, sealEvaluation } from '../src/run/evaluation-seal.js';
-import { aboutEvaluation, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
+import {
+  checkEvaluationSeal,
+  sealEvaluation,
+  aboutEvaluation,
+  evaluationRecord,
+  type EvaluationRecord,
+} from '../src/run/evaluation.js';
 import { removeLeftovers, writeFileAtomic } from '../src/run/files.js';
 import { openCheckedLines, readJsonLines } from '../src/run/json-lines.js';
 import { confined, runsFolder } from '../src/run/locations.js';
@@ -137,14 +142,12 @@ const savedEvery = 50;
  * @throws WorkbenchError `usage` where a prompted agent has no model or another process writes the folder; `stopped` after
  *   saving; see `evaluate` and `checkShard`
  */
-export function keepEvaluation<S extends Sample, Answer, R extends Row>(
+export const keepEvaluation = <S extends Sample, Answer, R extends Row>(
   runner: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   { notes = new ProvenanceNotes(), ...options }: KeepOptions<S, Answer, R>,
-): Promise<KeptEvaluation<R>> {
-  return collectProvenance(notes, () => keepNoted(runner, samples, scorer, options));
-}
+): Promise<KeptEvaluation<R>> => collectProvenance(notes, () => keepNoted(runner, samples, scorer, options));
 
 async function keepNoted<S extends Sample, Answer, R extends Row>(
   runner: AgentRunner<S['task'], Answer>,

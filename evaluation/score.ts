@@ -8,9 +8,7 @@ import type { Figure } from '../src/run/figures.js';
 import type { TakenDecision } from './watch-decisions.js';
 
 /** A `task`, visible to agents, with its gold, which is not. */
-export interface Sample {
-  readonly task: { readonly id: string };
-}
+export type Sample = { readonly task: { readonly id: string } };
 
 /** Result of one task: an answer, or the reason there is none. */
 export interface Attempt<Answer> {
@@ -94,12 +92,7 @@ export interface Measure<R extends Row> {
 }
 
 /** Part of an evaluation that comparisons need. */
-export interface Compared<R extends Row> {
-  /** Printed name. */
-  name: string;
-  record: EvaluationRecord;
-  rows: readonly R[];
-}
+export type Compared<R extends Row> = { name: string; record: EvaluationRecord; rows: readonly R[] };
 
 /** Scores the attempts of an agent on a split: the only place where gold meets an answer. */
 export interface Scorer<S extends Sample, Answer, R extends Row> {

@@ -30,9 +30,7 @@ const folderOfAll = (folder: string) => join(folder, 'shards');
 export const shardFolder = (folder: string, { part, of }: Shard): string =>
   join(folderOfAll(folder), `${part}-of-${of}`);
 
-interface Asked {
-  about: AboutEvaluation;
-}
+type Asked = { about: AboutEvaluation };
 
 /** Identity of a shard: that of the whole, the part, and the program: what several versions counted is not put together. */
 export function askedOfShard<A extends Asked>(asked: A, { part, of }: Shard): A {

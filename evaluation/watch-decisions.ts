@@ -1,14 +1,11 @@
 /** Records an agent's decisions for counting; invisible to the agent and its model. */
-import type { Decided, Decision, DecisionClient } from '../src/llm/decision.js';
-import { copiesExample } from '../src/llm/decisions/copied-example.js';
+import type { Decided, Decision, DecisionClient, ReplyOf } from '../src/llm/decision.js';
 import { isChoice, textQueries } from '../src/llm/decisions/likelihood/by-likelihood.js';
 import type { Figure } from '../src/run/figures.js';
+import { canonicalJson } from '../src/run/config-values.js';
 
 /** A decision with what came of it. */
-export interface TakenDecision {
-  decision: Decision;
-  decided: Decided<Decision>;
-}
+export type TakenDecision = { decision: Decision; decided: Decided<Decision> };
 
 export interface WatchedDecisions {
   /** The given client with all its keys, passed to the agent in its place. */
@@ -55,9 +52,65 @@ export const copiedFigure: Figure = {
 };
 
 /**
- * Whether a reply repeats an example of its prompt. Undefined where none could, and for what was chosen by likelihood: it was not
- * written.
+ * Whether a reply repeats an example of its prompt. Undefined where none could, and for what was chosen by likelihood: it was not written.
  */
 export function isCopied({ decision, decided: { reply, confidence } }: TakenDecision): boolean | undefined {
   return reply && confidence === undefined ? copiesExample(decision, reply) : undefined;
 }
+
+/**
+ * True for a reply that repeats an example of its prompt; lists of scores are compared as far as both go. Undefined
+ * where no example’s reply could be given here, or fewer than three replies are possible.
+ */
+export function copiesExample<D extends Decision>(decision: D, reply: ReplyOf<D>): boolean | undefined {
+  const examples = decision.examples as readonly { reply: ReplyOf<Decision> }[];
+  const same = examples.flatMap((example) => sameReply(decision, reply, example.reply) ?? []);
+  return same.length === 0 ? undefined : same.includes(true);
+}
+
+/** Undefined where the example's reply is none that this decision allows. */
+function sameReply(decision: Decision, reply: ReplyOf<Decision>, example: ReplyOf<Decision>): boolean | undefined {
+  const count = 'candidates' in decision ? decision.candidates.length : 0;
+  const offered = (indices: readonly number[]) => indices.every((index) => index < count);
+  switch (decision.kind) {
+    case 'choose-one': {
+      const { choice } = example as ReplyOf<typeof decision>;
+      const allowed = choice < 0 ? decision.allowNone : choice < count;
+      return allowed && count + Number(decision.allowNone) > 2 ? isEqual(reply, example) : undefined;
+    }
+    case 'choose-many': {
+      const { choices } = example as ReplyOf<typeof decision>;
+      return count > 1 && offered(choices) ? isEqual(reply, example) : undefined;
+    }
+    case 'score': {
+      const [own, shown] = [reply, example].map((one) => (one as ReplyOf<typeof decision>).scores);
+      const common = Math.min(own!.length, shown!.length);
+      return common > 1 ? isEqual(own!.slice(0, common), shown!.slice(0, common)) : undefined;
+    }
+    case 'match': {
+      const { matches } = example as ReplyOf<typeof decision>;
+      const fits = matches.every(({ candidate, target }) => candidate < count && target < decision.targets.length);
+      return count > 1 && fits ? isEqual(reply, example) : undefined;
+    }
+    case 'chains': {
+      const { chains } = example as ReplyOf<typeof decision>;
+      const allowed = new Set(decision.allowed.map((chain) => chain.join()));
+      const fits = allowed.size > 2 && chains.every((chain) => allowed.has(chain.join()));
+      return fits ? isEqual(reply, example) : undefined;
+    }
+    case 'judge': {
+      const { choice } = example as ReplyOf<typeof decision>;
+      return choice < Math.max(count, 1) ? isEqual(reply, example) : undefined;
+    }
+    case 'answer':
+      return decision.form === 'truth' ? undefined : isEqual(reply, example);
+    case 'extract':
+    case 'rewrite':
+      return isEqual(reply, example);
+    case 'paths':
+      // Its example's numbers count paths of another graph.
+      return undefined;
+  }
+}
+
+const isEqual = (reply: unknown, example: unknown) => canonicalJson(reply) === canonicalJson(example);

@@ -2,11 +2,14 @@
  * Jobs that any machine may run: a run of a sweep, or a part of an evaluation. A plan is a file with one job per line,
  * after the sweep it belongs to, if any; the line determines the result, so its hash is the result's name.
  */
+import { basename } from 'node:path';
 import { z } from 'zod';
+import { readConfigFile } from '../src/run/config-source.js';
 import { canonicalJson, configHash } from '../src/run/config-values.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile, writeFileAtomic } from '../src/run/files.js';
+import { presetNames, resolvePreset } from '../src/run/locations.js';
 import { pluginsRefused } from '../src/run/plugins.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { type SweepRecord, sweepRecord } from '../src/run/sweep.js';
@@ -59,11 +62,39 @@ export function jobOf(planned: Omit<Job, 'key' | 'kind' | 'version'>): Job {
   return { key: configHash(job), ...job };
 }
 
-/** Jobs of a command, and the sweep whose runs they are. */
-export interface Plan {
-  jobs: Job[];
-  sweep?: SweepRecord | undefined;
+/** A preset as jobs name it: a bundled one, or a file that they carry, with all that it extends. */
+export function carriedPreset(preset: string): { name: string; presets: Job['presets'] } {
+  if (presetNames().includes(preset)) return { name: preset, presets: {} };
+  const stem = basename(preset).replace(/\.(ya?ml|json)$/, '');
+  const name = `${stem.replace(/[^\w.-]/g, '-')}.yaml`;
+  const settings = readConfigFile(resolvePreset(preset)).value as Record<string, unknown>;
+  if (settings.plugins !== undefined) throw pluginsRefused(preset);
+  return { name, presets: { [name]: settings } };
 }
+
+/**
+ * Checks that the inputs of a plan equal those here.
+ * @param planned `--inputs`
+ * @throws WorkbenchError `data` with the differences
+ */
+export function refuseOtherInputs(planned: string, here: Readonly<Record<string, string>>): void {
+  const place = { what: 'hashes of a plan', place: '--inputs' };
+  const hashes = ofShape(parseJson(planned, place), z.record(z.string(), z.string()), place);
+  const names = [...new Set([...Object.keys(hashes), ...Object.keys(here)])].filter(
+    (name) => hashes[name] !== here[name],
+  );
+  if (names.length === 0) return;
+  const shown = (hash: string | undefined) => (hash === undefined ? 'none' : hash.slice(0, 12));
+  const differing = names
+    .map((name) => `${name}: ${shown(hashes[name])} planned, ${shown(here[name])} here`)
+    .join('; ');
+  throw new WorkbenchError('data', `expected what the plan was written with, got other inputs: ${differing}`, {
+    hint: 'Import the same data with the same version, and take the same model; or write the plan again.',
+  });
+}
+
+/** Jobs of a command, and the sweep whose runs they are. */
+export type Plan = { jobs: Job[]; sweep?: SweepRecord | undefined };
 
 /** Writes a plan, one job per line. */
 export function writePlan(file: string, { jobs, sweep }: Plan): void {
@@ -72,10 +103,7 @@ export function writePlan(file: string, { jobs, sweep }: Plan): void {
   writeFileAtomic(file, first + jobs.map((job) => `${canonicalJson(job)}\n`).join(''));
 }
 
-/**
- * Reads a plan.
- * @throws WorkbenchError `data` for an invalid or altered line; `usage` for a plan of another version
- */
+/** Reads a plan. @throws WorkbenchError `data` for an invalid or altered line; `usage` for a plan of another version */
 export function readPlan(file: string): Plan {
   const jobs: Job[] = [];
   let sweep: SweepRecord | undefined;
@@ -93,10 +121,7 @@ export function readPlan(file: string): Plan {
   });
 }
 
-/**
- * Validates a job from elsewhere: shape, version and key.
- * @param place origin, for errors
- */
+/** Validates a job from elsewhere: shape, version and key. @param place origin, for errors */
 export function jobFrom(value: unknown, place: string): Job {
   const version = (value as Partial<Job> | null)?.version;
   if (typeof version === 'string' && version !== kgwalkVersion()) throw otherVersion(version, place);

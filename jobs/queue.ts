@@ -1,6 +1,4 @@
-/**
- * Job queue on Redis or Valkey by BullMQ: each job goes to one worker at a time, and again to another if that one dies.
- */
+/** Job queue on Redis or Valkey by BullMQ: each job goes to one worker at a time, and again to another if that one dies. */
 import { env } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import type { Job as Queued, Queue } from 'bullmq';
@@ -11,10 +9,7 @@ import { type Job, jobFrom, otherVersion } from './job.js';
 import type { JobEnd } from './run-job.js';
 import { withPackage } from './s3-store.js';
 
-/**
- * Milliseconds without heartbeat after which a worker counts as dead. Jobs run in other processes, so heartbeats never
- * stall.
- */
+/** Milliseconds without heartbeat after which a worker counts as dead. Jobs run in other processes, so heartbeats never stall. */
 const lockDuration = 15_000;
 /** Base delay of retries in milliseconds, doubled each time: a job may fail on one machine and pass on another. */
 const [attempts, backoff] = [3, 5000];

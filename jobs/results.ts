@@ -1,7 +1,6 @@
 /**
- * Folders in a store: files by content hash, and a manifest that lists them, written last. A result's manifest has the
- * key of its job and is
- * written once; a second worker must have produced the same.
+ * Folders in a store: files by content hash, and a manifest that lists them, written last. A result's manifest has the key of its job and
+ * is written once; a second worker must have produced the same.
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -25,9 +24,7 @@ const manifest = z.strictObject({
 type Manifest = z.output<typeof manifest>;
 
 /** Key of the job of a result. */
-interface Keyed {
-  key: string;
-}
+type Keyed = { key: string };
 
 /** Files by hash: results and folders share one prefix; progress of a job has its own, which is deleted with it. */
 const objects = 'objects/';
@@ -46,7 +43,6 @@ const ofTheClock = (path: string) =>
 
 const isIndex = (path: string) => path.endsWith('/checkpoints/index.json');
 
-/** Indexes of checkpoints, with their contents. */
 const indexesIn = (folder: string) =>
   pathsIn(folder)
     .filter(isIndex)
@@ -110,9 +106,7 @@ async function takeFiles(store: Store, { files }: Manifest, folder: string, from
 /** Outcome of publishing: this result was stored, an equal one was there, or a different one. */
 export type Published = { state: 'published' | 'known' } | { state: 'failed'; reason: string };
 
-/**
- * Stores a result under its job's key, once. Where a different one is there (beyond timings), both are kept, and the job has failed.
- */
+/** Stores a result under its job's key, once. Where a different one is there (beyond timings), both are kept, and the job has failed. */
 export async function publish(store: Store, job: Keyed, folder: string): Promise<Published> {
   const files = await putFiles(store, folder);
   const text = manifestText(files);
@@ -146,10 +140,7 @@ export async function takeResult(store: Store, job: Keyed, folder: string): Prom
   return found !== undefined;
 }
 
-/**
- * Stores the progress of a job, for the worker that resumes it.
- * @param kept progress of earlier calls for the job
- */
+/** Stores the progress of a job, for the worker that resumes it. @param kept progress of earlier calls for the job */
 export async function saveProgress(store: Store, job: Keyed, folder: string, kept: Set<string>): Promise<void> {
   // Logs grow while they are read: a copy is hashed and stored.
   const copy = copyOf(folder);
@@ -219,9 +210,7 @@ export async function takeFolder(store: Store, sha256: string, folder: string): 
   throw new WorkbenchError(
     'data',
     `expected a folder that jobs read, got none, at ${store.address}/${folderName(sha256)}`,
-    {
-      hint: 'Write the plan with the --store that its workers have.',
-    },
+    { hint: 'Write the plan with the --store that its workers have.' },
   );
 }
 

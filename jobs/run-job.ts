@@ -1,11 +1,10 @@
 /** Runs one job: in a separate folder and process, with its progress stored. */
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { kgwalkHome } from '../src/run/locations.js';
-import { WorkbenchError } from '../src/run/errors.js';
+import { rmSync, writeFileSync, closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { join, dirname } from 'node:path';
+import { kgwalkHome, packageRoot } from '../src/run/locations.js';
+import { WorkbenchError, exitCodes } from '../src/run/errors.js';
 import { makeFolder } from '../src/run/files.js';
 import { type Job, wordsOf } from './job.js';
-import { runProgram } from './program.js';
 import {
   hasResult,
   publish,
@@ -18,6 +17,9 @@ import {
   takeProgress,
 } from './results.js';
 import type { Store } from './store.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { env, execPath } from 'node:process';
 
 /** Milliseconds between two uploads of progress. */
 const saveEvery = 60_000;
@@ -88,4 +90,50 @@ export async function runJob(job: Job, store: Store, scratch: string, signal: Ab
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** End of a process: `reason` if it failed. */
+export type ProgramEnd = { state: 'finished' | 'stopped' } | { state: 'failed'; reason: string };
+
+/**
+ * Runs `kgwalk WORDS`.
+ * @param process.log file for its output, appended
+ * @param process.signal aborted: the child saves and stops
+ */
+export async function runProgram(
+  words: readonly string[],
+  process: { log: string; signal: AbortSignal; cwd?: string; variables?: NodeJS.ProcessEnv },
+): Promise<ProgramEnd> {
+  const { log, signal, cwd, variables } = process;
+  makeFolder(dirname(log));
+  const output = openSync(log, 'a');
+  // A separate process group: Ctrl-C at the terminal reaches only the parent, which asks the child once. The IPC
+  // channel shows the child that the parent is gone.
+  const child = spawn(execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...words], {
+    env: { ...env, ...variables },
+    cwd,
+    detached: true,
+    stdio: ['ignore', output, output, 'ipc'],
+  });
+  closeSync(output);
+  const stop = () => void child.kill('SIGINT');
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
+  try {
+    const [code, killedBy] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    if (code === 0) return { state: 'finished' };
+    if (signal.aborted) return { state: 'stopped' };
+    return { state: 'failed', reason: reasonOf(log, code, killedBy) };
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function reasonOf(log: string, code: number | null, killedBy: string | null): string {
+  if (killedBy !== null) return `ended by ${killedBy}`;
+  if (code === exitCodes.stopped) return 'stopped from outside';
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
+  return (
+    lines.findLast((line) => line.startsWith('error: '))?.slice('error: '.length) ?? `exit status ${code}, see ${log}`
+  );
 }

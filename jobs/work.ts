@@ -1,7 +1,7 @@
 /** Worker loop: runs the jobs of a plan or of a queue, so many at once. */
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { runInterleaved } from '../src/llm/concurrency.js';
+import { runInterleaved } from '../src/run/concurrency.js';
 import { temporaryFolder } from '../src/run/files.js';
 import type { Blocker } from '../src/run/run-lock.js';
 import type { Job } from './job.js';
@@ -12,7 +12,6 @@ import type { Store } from './store.js';
 /** Options of a worker; none changes a result. */
 export interface WorkOptions {
   store: Store;
-  /** Jobs at once. */
   jobs: number;
   signal: AbortSignal;
   /** Called after each job of this worker. */

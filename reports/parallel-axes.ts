@@ -1,6 +1,6 @@
 /** Parallel-axes plot: one line per trial across its settings to its figure, as SVG in the page's colours. */
 import { display } from '../src/run/config-keys.js';
-import type { SweepAxis } from '../src/run/sweep-axes.js';
+import type { SweepAxis } from '../src/run/sweep.js';
 import { escapeText } from './html.js';
 import { plain } from './format.js';
 

@@ -3,7 +3,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import type { SSEStreamingApi } from 'hono/streaming';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
-import { type Cursor, logStart, readOn } from '../src/run/follow-log.js';
+import { type Cursor, logStart, readOn } from '../src/run/json-lines.js';
 import { metricRecord, timingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
 import { plainFile } from '../src/run/places.js';

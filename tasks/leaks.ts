@@ -8,8 +8,14 @@ import {
   runOf,
 } from '../evaluation/keep.js';
 import type { ArtifactRow } from '../evaluation/leaks/artifact-rows.js';
-import { leakReport, type LeakReport, type LeakReportParts, type NotedAgent } from '../evaluation/leaks/leak-report.js';
-import { seenUnseen, type SeenUnseen } from '../evaluation/leaks/seen-unseen.js';
+import {
+  leakReport,
+  type LeakReport,
+  type LeakReportParts,
+  type NotedAgent,
+  seenUnseen,
+  type SeenUnseen,
+} from '../evaluation/leaks/leak-report.js';
 import type { Measure, Row } from '../evaluation/score.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Section } from '../src/run/evaluation.js';

@@ -131,13 +131,13 @@ describe('the architecture', () => {
       [
         'other programs',
         /'(node:)?child_process'/,
-        ['cli/native/install.ts', 'cli/quickstart/shown.ts', 'jobs/program.ts'],
+        ['cli/native/install.ts', 'cli/quickstart/shown.ts', 'jobs/run-job.ts'],
       ],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
       [
         'addresses',
         /\bfetch\(/,
-        ['serve/browser/dom.ts', 'src/llm/server-connection.ts', 'src/run/download.ts', 'src/sparql/client.ts'],
+        ['serve/browser/dom.ts', 'src/kg/sparql/client.ts', 'src/llm/server-connection.ts', 'src/run/download.ts'],
       ],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-connection.ts']],
       ['a queue', /import\('(bullmq|ioredis)'\)/, ['jobs/queue.ts']],

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { applyAction, initialState, stepsAlong, type WalkState } from '../../envs/dialogue-walk/rules.js';
 import { type Graph, type Path, pathKey } from '../../src/kg/graph.js';
-import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
+import type { ArkBeam } from '../../src/metrics/ranks.js';
 import { actionLogProbs, type ActionLogProbs } from '../../trainers/actor.js';
 import type { Agent, Answer, GivenWalks } from '../agent.js';
 import { arkBeam } from '../ark-beam.js';

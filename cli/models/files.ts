@@ -10,8 +10,8 @@ import {
   embeddedModelName,
   isModelPath,
   modelFile,
+  modelRegistry,
 } from '../../src/llm/model-files.js';
-import { modelRegistry } from '../../src/llm/model-registry.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { masked } from '../../src/run/secrets.js';
@@ -114,13 +114,7 @@ function count(parameters: number): string {
   return size === undefined ? String(parameters) : `${(parameters / size).toPrecision(3)} ${unit}`;
 }
 
-interface GetFlags {
-  name?: string;
-  sha256?: string;
-  acceptLicence?: boolean;
-  acceptUnverified?: boolean;
-  json?: boolean;
-}
+type GetFlags = { name?: string; sha256?: string; acceptLicence?: boolean; acceptUnverified?: boolean; json?: boolean };
 
 /** Prints source and licence, downloads the model, and prints how to use it. */
 export async function getModel(what: string, flags: GetFlags): Promise<void> {

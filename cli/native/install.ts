@@ -16,11 +16,7 @@ import { printJson, printLine, printNote } from '../output.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-interface InstallFlags {
-  gpu?: boolean;
-  wheel: readonly string[];
-  json?: boolean;
-}
+type InstallFlags = { gpu?: boolean; wheel: readonly string[]; json?: boolean };
 
 /** Builds in a temporary folder, checks, then moves it into place: the previous build stays until then. */
 export async function install({ gpu = false, wheel, json }: InstallFlags): Promise<void> {
@@ -91,10 +87,7 @@ async function build(draft: string, signal: AbortSignal): Promise<void> {
   rmSync(join(libraries, 'include'), { recursive: true });
 }
 
-/**
- * Loads and computes in a separate process: a library that does not fit the processor kills the process.
- * @returns result of the check
- */
+/** Loads and computes in a separate process: a library that does not fit the processor kills the process. @returns result of the check */
 async function check(draft: string, signal: AbortSignal): Promise<string> {
   const variables = { KGWALK_NATIVE: draft };
   const out = await mustRun('loading the built part', execPath, [argv[1]!, 'doctor', '--json'], { signal, variables });
@@ -111,14 +104,9 @@ async function check(draft: string, signal: AbortSignal): Promise<string> {
 const require = createRequire(import.meta.url);
 
 /** Folder of an installed package. @throws if it is missing */
-function packageFolder(name: string): string {
-  return dirname(require.resolve(`${name}/package.json`));
-}
+const packageFolder = (name: string): string => dirname(require.resolve(`${name}/package.json`));
 
-/**
- * The native folder is removed as a whole, so it must be one.
- * @throws WorkbenchError `usage` for a folder with other files
- */
+/** The native folder is removed as a whole, so it must be one. @throws WorkbenchError `usage` for a folder with other files */
 function requireNativeFolder(folder: string): void {
   const held = existsSync(folder) ? readdirSync(folder) : [];
   if (held.length === 0 || held.includes(nativeAddon)) return;
@@ -176,11 +164,7 @@ export function remove({ json }: { json?: boolean }): void {
   else printLine(removed ? `removed ${folder}` : `nothing to remove at ${folder}`);
 }
 
-interface ToolOptions {
-  /** Ends the tool. */
-  signal?: AbortSignal | undefined;
-  variables?: Record<string, string>;
-}
+type ToolOptions = { signal?: AbortSignal | undefined; variables?: Record<string, string> };
 
 /** Runs a tool without a shell. The status is null if it could not be started or was stopped. */
 async function runTool(tool: string, words: readonly string[], { signal, variables }: ToolOptions = {}) {
@@ -242,7 +226,6 @@ async function downloadWheels(
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-/** The TensorFlow wheel to download. */
 function tensorflowWheel(gpu: boolean): string {
   // On ARM the plain wheel is the one for the processor.
   if (!gpu && machine === 'aarch64') return releases.cpu.replace('-cpu', '');
@@ -257,10 +240,7 @@ async function cudaWheels(tensorflow: string): Promise<string[]> {
   );
 }
 
-/**
- * Takes the libraries (and of TensorFlow the headers) out of a wheel.
- * @throws WorkbenchError `native` for a file that is no such wheel
- */
+/** Takes the libraries (and of TensorFlow the headers) out of a wheel. @throws WorkbenchError `native` for a file that is no such wheel */
 async function unpackWheel(file: string, folder: string, signal: AbortSignal | undefined): Promise<void> {
   const ofCuda = basename(file).startsWith('nvidia');
   const parts = ofCuda ? ['nvidia/*/lib/*'] : ['tensorflow/libtensorflow*', 'tensorflow/include/*'];

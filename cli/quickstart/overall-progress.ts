@@ -4,10 +4,7 @@ import { printable } from '../../src/run/printable.js';
 import { type ProgressReporter, formatDuration } from '../../src/run/progress.js';
 
 /** A step with the measured seconds of its parts, by the label of their progress lines. */
-export interface PlannedStep {
-  title: string;
-  parts: Readonly<Record<string, number>>;
-}
+export type PlannedStep = { title: string; parts: Readonly<Record<string, number>> };
 
 /** Receives start and end of each step; `line` shows progress inside a step. */
 export interface OverallProgress {

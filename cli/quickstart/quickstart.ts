@@ -192,10 +192,7 @@ export async function demoWorld({ progress }: Work): Promise<{ note: string; reu
   return { note: `made ${names.join(' and ')}`, reused: false };
 }
 
-/**
- * @throws WorkbenchError `config` for a folder with a run of other settings, `data` for one of another model; and what
- * training throws
- */
+/** @throws WorkbenchError `config` for a folder with a run of other settings, `data` for one of another model; and what training throws */
 async function trainedRun(
   settings: RunSettings,
   folder: string,
@@ -265,10 +262,7 @@ export interface EvaluatedAgent {
 }
 
 /** `reused`: all was evaluated before. */
-interface EvaluatedAgents {
-  rows: EvaluatedAgent[];
-  reused: boolean;
-}
+type EvaluatedAgents = { rows: EvaluatedAgent[]; reused: boolean };
 
 const walkBaselines = ['random', 'frequency', 'transe'] as const;
 
@@ -283,7 +277,6 @@ async function evaluateWalks(run: RunInfo, work: Work): Promise<EvaluatedAgents>
 /** Baselines on questions without training and model. */
 const questionBaselines = ['random-chain', 'template-lookup'] as const;
 
-/** Samples, and the folder of evaluations. */
 interface QuestionWork {
   /** Runs trained on questions, by row name. */
   runs: Readonly<Record<string, RunInfo>>;

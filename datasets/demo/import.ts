@@ -25,10 +25,7 @@ export interface DemoImportOptions {
 }
 
 /** Both manifests, each absent if the settings generate none of its kind. */
-export interface DemoImport {
-  dialogues?: DialogueManifest;
-  questions?: QuestionManifest;
-}
+export type DemoImport = { dialogues?: DialogueManifest; questions?: QuestionManifest };
 
 const licence = 'as kgwalk itself: everything in it was made by its generator';
 const note = 'invented by kgwalk datasets demo: every entity of the generator, dialogues or none';

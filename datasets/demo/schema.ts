@@ -58,7 +58,6 @@ export const entityTypes = Object.keys(shares) as EntityType[];
 
 const hubs = 'country genre style sport league award language year'.split(' ');
 
-/** Maximum number of years. */
 const maxYears = 224;
 
 /** @returns entities per type for about `entities` in total, at least 4 each */

@@ -8,10 +8,7 @@ import { capital, chance, fill, phrasesOf, pick, relationWords, talk } from './w
 import type { DemoWorld } from './world.js';
 
 /** Reference to an entity as object and as subject. */
-interface Mention {
-  x: string;
-  s: string;
-}
+type Mention = { x: string; s: string };
 
 const asideTypes: readonly EntityType[] = ['film', 'book', 'band', 'actor', 'team', 'writer'];
 

@@ -7,18 +7,9 @@ import { type DemoSettings, type EntityType, people, type RelationName, typeSize
 import { chance, skewed } from './words.js';
 
 /** Entity as type and number within the type, from 0; small numbers are well known. */
-interface Thing {
-  type: EntityType;
-  index: number;
-}
+type Thing = { type: EntityType; index: number };
 
-interface Fact {
-  head: string;
-  relation: RelationName;
-  tail: string;
-  headType: EntityType;
-  tailType: EntityType;
-}
+type Fact = { head: string; relation: RelationName; tail: string; headType: EntityType; tailType: EntityType };
 
 interface Rule {
   from: EntityType;
@@ -83,9 +74,7 @@ function bookOfFilm(film: number, sizes: Sizes): number {
   return film % 7 === 3 && book < sizes.book ? book : -1;
 }
 
-function filmedBook(book: number, sizes: Sizes): boolean {
-  return book % 2 === 1 && 7 * ((book - 1) / 2) + 3 < sizes.film;
-}
+const filmedBook = (book: number, sizes: Sizes): boolean => book % 2 === 1 && 7 * ((book - 1) / 2) + 3 < sizes.film;
 
 const director: Choose = either(0.82, one('director', directorOfFilm), near('actor', 2.2));
 const place: Choose = either(0.55, near('city', 2.2), well('country', 3));

@@ -6,17 +6,16 @@ import { makeFolder, writeError, writeFileAtomic, writeFully } from '../../src/r
 import type { Progress } from '../../src/run/progress.js';
 import type { Dialogue } from '../dialogue.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
-import { demoDialogues } from './dialogues.js';
 import { type DemoQuestion, demoQuestions } from './questions.js';
-import type { DemoSettings } from './schema.js';
+import type { DemoSettings, EntityType } from './schema.js';
 import { demoFacts, demoWorld, type DemoWorld } from './world.js';
+import { Rng } from '../../src/run/seeds.js';
+import { chooseMove } from './moves.js';
+import { Speech } from './speech.js';
+import { chance, pick, pickWeighted, skewed, talk } from './words.js';
 
 /** World with its dialogues and questions. */
-export interface DemoContents {
-  world: DemoWorld;
-  dialogues: Record<SplitName, Dialogue[]>;
-  questions: DemoQuestion[];
-}
+export type DemoContents = { world: DemoWorld; dialogues: Record<SplitName, Dialogue[]>; questions: DemoQuestion[] };
 
 /** Generates the world; equal settings give equal contents. @param graph name of the graph */
 export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoContents {
@@ -27,11 +26,7 @@ export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoCo
 export const releaseFiles = { triples: 'triples.txt', questions: 'questions.jsonl' } as const;
 
 /** Counts of written items. */
-export interface WrittenRelease {
-  triples: number;
-  dialogues: number;
-  questions: number;
-}
+export type WrittenRelease = { triples: number; dialogues: number; questions: number };
 
 interface WriteOptions {
   line?: Progress;
@@ -109,17 +104,89 @@ function conversation({ messages, paths }: Dialogue): unknown[] {
   return items;
 }
 
-function customLine({ id, marked, answers, chains, type, hops, form, truth, claimed, split }: DemoQuestion) {
-  return {
-    id,
-    split,
-    question: marked,
-    ...(answers.length > 0 && { answers: answers.map(({ name }) => name) }),
-    chain: chains![0],
-    type,
-    hops,
-    form,
-    truth,
-    claimed,
-  };
+const customLine = ({ id, marked, answers, chains, type, hops, form, truth, claimed, split }: DemoQuestion) => ({
+  id,
+  split,
+  question: marked,
+  ...(answers.length > 0 && { answers: answers.map(({ name }) => name) }),
+  chain: chains![0],
+  type,
+  hops,
+  form,
+  truth,
+  claimed,
+});
+
+/** Opening lines. */
+const beginnings: readonly (readonly [EntityType, number])[] = [
+  ['film', 38],
+  ['book', 18],
+  ['band', 8],
+  ['song', 6],
+  ['album', 4],
+  ['actor', 7],
+  ['director', 4],
+  ['writer', 4],
+  ['athlete', 5],
+  ['team', 6],
+];
+
+const shares: Record<SplitName, number> = { train: 0.7, valid: 0.15, test: 0.15 };
+
+/** `count` conversations by split; first messages are unique, so no dialogue occurs in two splits. */
+export function demoDialogues(
+  world: DemoWorld,
+  { seed, dialogues: count }: { seed: number; dialogues: number },
+): Record<SplitName, Dialogue[]> {
+  const rng = Rng.named(seed, 'demo/dialogues');
+  const known = knownFirst(world);
+  const opened = new Set<string>();
+  const made: Omit<Dialogue, 'id'>[] = [];
+  for (let attempt = 0; made.length < count && attempt < 20 * count; attempt++) {
+    const dialogue = dialogueAbout(world, known, rng);
+    const opening = dialogue?.messages[0]?.text;
+    if (!dialogue || opening === undefined || opened.has(opening)) continue;
+    opened.add(opening);
+    made.push(dialogue);
+  }
+  const splits = {} as Record<SplitName, Dialogue[]>;
+  let begin = 0;
+  for (const split of splitNames) {
+    const end = split === 'test' ? made.length : begin + Math.round(shares[split] * made.length);
+    splits[split] = made.slice(begin, end).map((dialogue, i) => ({ id: `${split}-${i + 1}`, ...dialogue }));
+    begin = end;
+  }
+  return splits;
+}
+
+/** Entity ids of each type, highest degree first. */
+function knownFirst({ graph, types }: DemoWorld): ReadonlyMap<EntityType, number[]> {
+  const byType = new Map<EntityType, number[]>();
+  types.forEach((type, id) => (byType.get(type) ?? byType.set(type, []).get(type)!).push(id));
+  for (const ids of byType.values()) ids.sort((a, b) => graph.degree(b) - graph.degree(a) || a - b);
+  return byType;
+}
+
+function dialogueAbout(
+  world: DemoWorld,
+  known: ReadonlyMap<EntityType, number[]>,
+  rng: Rng,
+): Omit<Dialogue, 'id'> | undefined {
+  const [type] = pickWeighted(rng, beginnings, ([of, weight]) => (known.has(of) ? weight : 0));
+  const ids = known.get(type)!;
+  const speech = new Speech(world, rng, ids[skewed(rng, ids.length, 1.7)]!, (aside) => {
+    const others = known.get(aside);
+    return others && others[skewed(rng, others.length, 1.5)]!;
+  });
+  const wanted = pickWeighted(rng, [1, 2, 3, 4], (n) => [0.12, 0.4, 0.34, 0.14][n - 1]!);
+  for (let n = 0; n < wanted; n++) {
+    const asks = n === 0 || chance(rng, 0.64);
+    const move = chooseMove(world, rng, speech, asks);
+    if (!move) break;
+    if (asks) speech.ask(move);
+    else speech.prompt(move);
+  }
+  speech.end(chance(rng, 0.5) ? pick(rng, talk().farewells) : undefined);
+  const { messages, paths } = speech;
+  return paths.length === 0 ? undefined : { messages, paths };
 }

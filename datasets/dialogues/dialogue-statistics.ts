@@ -107,9 +107,7 @@ function splitStatistics(dialogues: readonly Dialogue[], graph: Graph) {
   };
 }
 
-function pathsOf(dialogues: readonly Dialogue[]): PathAction[] {
-  return dialogues.flatMap(({ paths }) => paths);
-}
+const pathsOf = (dialogues: readonly Dialogue[]): PathAction[] => dialogues.flatMap(({ paths }) => paths);
 
 const keyOf = ({ triples }: PathAction): string => JSON.stringify(triples);
 

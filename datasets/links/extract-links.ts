@@ -10,9 +10,8 @@ import { silentProgress, type ProgressReporter } from '../../src/run/progress.js
 import type { Delay } from '../../src/run/requests.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { openNeighbourhoods } from '../../src/sparql/neighbourhoods.js';
-import type { SparqlSource } from '../../src/sparql/source.js';
-import { iriTerm, nameOfTerm, termOfName } from '../../src/sparql/terms.js';
+import { openNeighbourhoods } from '../../src/kg/sparql/neighbourhoods.js';
+import { type SparqlSource, iriTerm, nameOfTerm, termOfName } from '../../src/kg/sparql/source.js';
 import { type Extraction, extractionFileName } from './link-dataset.js';
 import { TripleSet } from './read-triples.js';
 
@@ -27,7 +26,6 @@ export interface ExtractOptions {
   seed: number;
   /** Output folder of `triples.tsv`, `names.tsv` and `extraction.json`. */
   folder: string;
-  /** Maximum entities to load edges of. */
   maxEntities: number;
   progress?: ProgressReporter;
   signal?: AbortSignal;

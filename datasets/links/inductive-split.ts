@@ -14,10 +14,7 @@ import { LinkReader, TripleSet } from './read-triples.js';
 export const apartSeed = 0;
 
 /** Names and splits of one side. */
-interface Part {
-  reader: LinkReader;
-  splits: ReadSplits;
-}
+type Part = { reader: LinkReader; splits: ReadSplits };
 
 /**
  * Draws a share of the entities; triples with both ends on one side stay, others are dropped. Valid and test are redrawn on each side, as

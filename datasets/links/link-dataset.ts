@@ -81,7 +81,6 @@ export const linkManifestSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('links'),
   name: z.string(),
-  /** Importer. */
   format: z.literal('triples'),
   licence: z.string(),
   /** Seed, and share of valid and of test, if they were drawn from one file. */

@@ -22,9 +22,8 @@ export class LinkReader {
   constructor(readonly relations = new NameTable()) {}
 
   /**
-   * Reads lines of `head TAB relation TAB tail`, or of another layout (`layoutOf`); LF or CRLF, unpacked if the name ends in `.gz`. Inverse
-   * relations `~r` are merged into `r`: walks have both directions anyway, and as separate triples they would occur in two
-   * splits.
+   * Reads lines of `head TAB relation TAB tail`, or of another layout (`layoutOf`); LF or CRLF, unpacked if the name ends in `.gz`.
+   * Inverse relations `~r` are merged into `r`: walks have both directions anyway, and as separate triples they would occur in two splits.
    * @throws WorkbenchError `data` that lists every broken line: wrong field count (including names with a TAB), a blank field, a relation
    * without a name; and for a missing, unreadable or non-UTF-8 file
    */

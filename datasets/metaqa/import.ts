@@ -50,11 +50,7 @@ export async function importMetaQa(options: ImportOptions): Promise<QuestionMani
 }
 
 /** Entry of `importers.ts`. */
-export const metaqa: Importer<'questions'> = {
-  name: 'metaqa',
-  kind: 'questions',
-  import: importMetaQa,
-};
+export const metaqa: Importer<'questions'> = { name: 'metaqa', kind: 'questions', import: importMetaQa };
 
 function findQuestionFiles(folder: string): QuestionFile[] {
   const found = [1, 2, 3].flatMap((hops) =>

@@ -93,7 +93,6 @@ const multiHopForms: readonly QuestionForm[] = [
 /** The three subsets of FiSKE's MOOC table. */
 type MoocQuestions = Record<'1-hop-truth' | 'multi-hop-truth' | '1-hop-query', StoredQuestion[]>;
 
-/** Maximum answers of a query. */
 const maxAnswers = 20;
 
 /** Draws topics until each type has its share, or the graph has no more. */

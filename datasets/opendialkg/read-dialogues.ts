@@ -14,10 +14,7 @@ import { type WalkSample, type WalkSampleOptions, walkSamples } from '../walk-sa
 export const dialogueExtensions: readonly string[] = ['.csv', '.json', '.jsonl'];
 
 /** Conversations of a file, and counts of dropped items. */
-export interface DialogueFile {
-  dialogues: Dialogue[];
-  counts: ParseCounts;
-}
+export type DialogueFile = { dialogues: Dialogue[]; counts: ParseCounts };
 
 /**
  * Reads all conversations of a file. Ids are the file stem and the conversation number from 1: `train-17`. `.csv`: a column `Messages`
@@ -121,7 +118,6 @@ function parseJson(text: string, place: string): unknown {
   }
 }
 
-/** Reasons for dropping a path. */
 type DropReason = 'blank field' | 'not contiguous' | 'empty path' | 'malformed path';
 
 /** Counts of dropped items. */
@@ -197,11 +193,7 @@ function wrongShape(expected: string, got: unknown, place: string): WorkbenchErr
 }
 
 /** Samples of a file, and counts of dropped items. */
-export interface FileSamples {
-  samples: WalkSample[];
-  dialogues: number;
-  counts: ParseCounts;
-}
+export type FileSamples = { samples: WalkSample[]; dialogues: number; counts: ParseCounts };
 
 /**
  * Reads dialogues in the release's format (`.csv`, `.json`, `.jsonl`) and grounds them in `graph`. May be empty.

@@ -105,9 +105,7 @@ export interface QuestionSplit {
 const roles: readonly SplitRole[] = ['train', 'valid', 'test'];
 
 /** The first 32 bits of the sha256 of `key`, big-endian, modulo 10. */
-export function bucketOf(key: string): number {
-  return createHash('sha256').update(key).digest().readUInt32BE(0) % 10;
-}
+export const bucketOf = (key: string): number => createHash('sha256').update(key).digest().readUInt32BE(0) % 10;
 
 /**
  * All splits of a data set. A release with `train` and `dev` or `valid` keeps its files. Otherwise the first file is partitioned by

@@ -29,7 +29,6 @@ export interface FreebaseGraph {
 interface FreebaseRelease<Question> {
   /** Format, name of the subset, and default name of the data set. */
   format: string;
-  /** Licence of the questions. */
   licence: string;
   /** Start of the names `….train.json` and `….test.json`; one of them is enough. */
   stem: string;

@@ -40,11 +40,7 @@ export function importWebQsp(options: ImportOptions): Promise<QuestionManifest> 
 }
 
 /** Entry of `importers.ts`. */
-export const webqsp: Importer<'questions'> = {
-  name: 'webqsp',
-  kind: 'questions',
-  import: importWebQsp,
-};
+export const webqsp: Importer<'questions'> = { name: 'webqsp', kind: 'questions', import: importWebQsp };
 
 function importFile(released: readonly ReleasedQuestion[], freebase: FreebaseGraph): ImportedFile {
   const dropped = { 'no parse with answers': 0 };

@@ -3,10 +3,7 @@ import type { WalkGold } from '../../datasets/walk-sample.js';
 import { canonicalPath, type Graph, type Path, pathKey } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
-interface EndedWalk {
-  current: number;
-  path: Path;
-}
+type EndedWalk = { current: number; path: Path };
 
 /** True if a finished walk over a gold inside the graph is a hit. Stays are ignored on both sides. */
 type HitRule = (graph: Graph, state: EndedWalk, gold: WalkGold) => boolean;

@@ -1,7 +1,6 @@
 /**
- * The full text of a state. What changes least comes first: the instruction of all tasks, the conversation as it grows from
- * turn to turn, the paths before, and last the walk. So a language model that reads from left to right evaluates once what
- * states have in common.
+ * The full text of a state. What changes least comes first: the instruction of all tasks, the conversation as it grows from turn to turn,
+ * the paths before, and last the walk. So a language model that reads from left to right evaluates once what states have in common.
  * @source LLM-ARK (Huang 2024), section 3.3.1, for the fields; order and words are ours
  */
 import type { Message, Sender } from '../../datasets/dialogue.js';
@@ -166,6 +165,4 @@ export function trimmedFields<Fields extends TaskTextFields>(
   };
 }
 
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
-}
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

@@ -224,8 +224,7 @@ export function placeOfEdge(
 }
 
 /**
- * Writes the places of `current`'s edges that lead to a right answer of (head, relation) other than `answer`.
- * O(answers + degree).
+ * Writes the places of `current`'s edges that lead to a right answer of (head, relation) other than `answer`. O(answers + degree).
  * @returns where the list `into` ends now
  */
 type OtherAnswers = (
@@ -293,9 +292,8 @@ export function hiddenPlaces(
 /** Reward in addition to the hit, for training. It may use the answer's probability; walkers never see it. */
 export interface LinkShaping {
   /**
-   * `terminal`: a walk that ends elsewhere than at its answer is rewarded by weight · p(head, relation, end).
-   * `potential`: each step is rewarded by γΦ(s′) − Φ(s) with Φ = weight · p(head, relation, current), 0 at the end; the
-   * optimal policy is unchanged.
+   * `terminal`: a walk that ends elsewhere than at its answer is rewarded by weight · p(head, relation, end). `potential`: each step is
+   * rewarded by γΦ(s′) − Φ(s) with Φ = weight · p(head, relation, current), 0 at the end; the optimal policy is unchanged.
    * @source terminal: Lin et al. 2018, arXiv:1808.10568, eq. 7; potential: Ng, Harada and Russell 1999, theorem 1
    */
   kind: 'terminal' | 'potential';
@@ -337,9 +335,7 @@ export function stepReward(
 ): number {
   const { shaping } = world;
   if (!shaping) return hit ? 1 : 0;
-  if (shaping.kind === 'potential') {
-    return (hit === undefined ? (shaping.gamma ?? 1) * now : Number(hit)) - before;
-  }
+  if (shaping.kind === 'potential') return (hit === undefined ? (shaping.gamma ?? 1) * now : Number(hit)) - before;
   return hit ? 1 : hit === false ? worth(world, shaping, query, current) : 0;
 }
 

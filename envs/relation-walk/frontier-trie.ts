@@ -12,9 +12,8 @@ export interface FrontierNode {
   readonly relations: Int32Array;
   readonly frontier: Frontier;
   /**
-   * uint8 [numRelations + 1], of the graph in memory: 1 for each relation that leads to an entity that is not excluded;
-   * the last element, STOP, is
-   * 1 after the first relation. The graph must have the edges (`Graph.ensure`) before this and `follow` are used.
+   * uint8 [numRelations + 1], of the graph in memory: 1 for each relation that leads to an entity that is not excluded; the last element,
+   * STOP, is 1 after the first relation. The graph must have the edges (`Graph.ensure`) before this and `follow` are used.
    */
   choices(): Uint8Array;
   /** One relation further; its frontier is empty where the relation leads nowhere else. */

@@ -1,10 +1,9 @@
 /**
- * The rules of a walk over relations, as pure functions: which actions a state has, where each leads, when the walk
- * ends. `step`, greedy, beam and lookups all call these, so training and evaluation can never see different action sets.
+ * The rules of a walk over relations, as pure functions: which actions a state has, where each leads, when the walk ends. `step`, greedy,
+ * beam and lookups all call these, so training and evaluation can never see different action sets.
  *
- * Action `i < numRelations` takes relation `i` from the whole frontier at once; action `numRelations` is STOP. Legal are
- * the relations that lead to something that may be reached (topics may not, but where the data set says so), and STOP
- * behind the first of them.
+ * Action `i < numRelations` takes relation `i` from the whole frontier at once; action `numRelations` is STOP. Legal are the relations
+ * that lead to something that may be reached (topics may not, but where the data set says so), and STOP behind the first of them.
  */
 import type { QuestionGold } from '../../datasets/question.js';
 import type { Frontier } from '../../src/kg/frontier.js';
@@ -16,9 +15,8 @@ export interface RelationWalkRules {
   /** Relations a walk may take; at least 1. */
   horizon: number;
   /**
-   * `learned`: the walk ends when STOP is chosen. `given`: after the number of relations given by the task, and STOP is
-   * legal
-   * only if no relation is; tasks without a number are walked as `learned`.
+   * `learned`: the walk ends when STOP is chosen. `given`: after the number of relations given by the task, and STOP is legal only if no
+   * relation is; tasks without a number are walked as `learned`.
    */
   hops: 'learned' | 'given';
 }
@@ -59,8 +57,7 @@ export function relationActionMask({ node, fixed, done }: RelationWalkState): Ui
 }
 
 /** The state after a legal action; legality is not checked: this is the hot path of beams. */
-export function applyRelation(state: RelationWalkState, action: number): RelationWalkState {
-  const { node, limit, fixed } = state;
+export function applyRelation({ node, limit, fixed }: RelationWalkState, action: number): RelationWalkState {
   if (action === node.choices().length - 1) return { node, limit, fixed, done: true };
   const next = node.follow(action);
   return { node: next, limit, fixed, done: next.relations.length >= limit };
@@ -110,9 +107,7 @@ export function scoreFrontier({ entities, counts }: Frontier, gold: GoldSet): Fr
 }
 
 /** The reward at the end of a walk, in [0, 1]. */
-export function answerReward(kind: RelationWalkSettings['reward'], scores: FrontierScores): number {
-  return scores[kind];
-}
+export const answerReward = (kind: RelationWalkSettings['reward'], scores: FrontierScores): number => scores[kind];
 
 /** Index of an entity in an ascending list, or -1. */
 function placeOf(entities: Int32Array, wanted: number): number {

@@ -70,10 +70,7 @@ class RunningMoments {
 }
 
 /** Output of `Normalizer.export`, stored in checkpoints: plain JSON. */
-export const normalizerState = z.object({
-  observations: momentsState.optional(),
-  returns: momentsState.optional(),
-});
+export const normalizerState = z.object({ observations: momentsState.optional(), returns: momentsState.optional() });
 /** One state of a `Normalizer`. */
 export type NormalizerState = z.output<typeof normalizerState>;
 

@@ -91,6 +91,4 @@ export function askedText({ task }: AnySample): string {
  * Whether a sample with the same words may have another source: a dialogue of one message, as many begin with the same
  * words. A whole exchange is not repeated by chance.
  */
-export function isOpening({ task }: AnySample): boolean {
-  return 'messages' in task && task.messages.length <= 1;
-}
+export const isOpening = ({ task }: AnySample): boolean => 'messages' in task && task.messages.length <= 1;

@@ -4,9 +4,10 @@ import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { ProvenanceRecord } from '../../src/run/provenance.js';
 import { artifactRows, type ArtifactRow } from './artifact-rows.js';
 import { countChecks, type CountCheck } from './count-shares.js';
-import { graphCut, type GraphCut } from './graph-cut.js';
-import type { KnownSamples } from './known-samples.js';
-import type { SeenUnseen } from './seen-unseen.js';
+import type { KnownSamples, AnySample } from './known-samples.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { bootstrapMeans, groupDifference } from '../../src/metrics/bootstrap.js';
+import type { Estimate } from '../../src/run/figures.js';
 
 /** Provenance of one agent. */
 export interface NotedAgent {
@@ -101,3 +102,115 @@ const countText = (count: string, of: string): string =>
 
 const targetText = ({ evaluation, metric, verdict }: SeenUnseen): string =>
   `${evaluation}: ${metric} on targets that train never had is ${verdict === 'above' ? 'above' : 'not clearly below'} that on those it had, on ${verdict === 'above' ? 'any graph' : 'a graph cut to dialogue entities'} the sign of a leak`;
+
+/** Users of the entities of a graph. */
+interface GraphCut {
+  graph: string;
+  entities: number;
+  /** Entities in gold paths of train (of questions: topics and answers). */
+  inTrain: number;
+  /** Entities of other splits' golds that no train gold has. */
+  onlyElsewhere: number;
+  /** Number of those from the given split. */
+  onlyAsked: number;
+  /** Entities of no gold at all. */
+  inNone: number;
+  /**
+   * Whether the graph looks cut to the entities of its dialogues: a third or more of the entities that train never used are
+   * there because another split uses them. Then any feature that separates such entities leaks.
+   */
+  restricted: boolean;
+  /** Golds of the asked split that the graph holds whole: expected, and what makes them walkable. */
+  golds: { samples: number; inGraph: number };
+}
+
+/** OpenDialKG has 53 % on the graph that was cut, 1 % on the wide one. */
+const restrictedFrom = 1 / 3;
+
+/** @param chosen whether the entities may have been chosen by dialogues at all: not of a world that a program made whole */
+export function graphCut({ graph, splits, asked }: KnownSamples, chosen: boolean): GraphCut {
+  const train = entitiesOf(splits.filter(({ role }) => role === 'train').flatMap(({ samples }) => samples));
+  const others = entitiesOf(splits.flatMap(({ role, samples }) => (role === 'train' ? [] : samples)));
+  const ofAsked = entitiesOf(asked.samples);
+  const unseen = [...others].filter((entity) => !train.has(entity));
+  const inNone = graph.numEntities - train.size - unseen.length;
+  return {
+    graph: graph.name,
+    entities: graph.numEntities,
+    inTrain: train.size,
+    onlyElsewhere: unseen.length,
+    onlyAsked: unseen.filter((entity) => ofAsked.has(entity)).length,
+    inNone,
+    restricted: chosen && unseen.length > 0 && unseen.length / (unseen.length + inNone) >= restrictedFrom,
+    golds: { samples: asked.samples.length, inGraph: asked.samples.filter((sample) => goldIn(sample, graph)).length },
+  };
+}
+
+/** Entities of the golds, those that the graph has. */
+export function entitiesOf(samples: readonly AnySample[]): Set<number> {
+  const entities = new Set<number>();
+  for (const { task, gold } of samples) {
+    if ('path' in gold) for (const [head, , tail] of gold.path) entities.add(head).add(tail);
+    else {
+      for (const { entity } of gold.answers) entities.add(entity);
+      if ('topics' in task) for (const { entity } of task.topics) entities.add(entity);
+    }
+  }
+  entities.delete(-1);
+  return entities;
+}
+
+const goldIn = ({ gold }: AnySample, { numEntities }: Graph): boolean =>
+  'inGraph' in gold ? gold.inGraph : gold.answers.some(({ entity }) => entity >= 0 && entity < numEntities);
+
+/**
+ * `below`: the interval of seen − unseen lies above 0; `above`: it lies below 0; `not below`: it holds 0 although there are
+ * enough unseen targets to see a difference of some points; `too few` to say.
+ */
+type SeenUnseenVerdict = 'below' | 'not below' | 'above' | 'too few';
+
+/** Scores of one evaluation on targets that train had, and on those it had not. */
+export interface SeenUnseen {
+  evaluation: string;
+  agent: string;
+  metric: string;
+  /** Absent where no target is of that kind. */
+  seen?: Estimate | undefined;
+  unseen?: Estimate | undefined;
+  /** Seen − unseen. */
+  difference?: Estimate;
+  verdict: SeenUnseenVerdict;
+}
+
+export interface ScoredTarget {
+  cluster: string;
+  /** True if the target occurs in train. */
+  seen: boolean;
+  /** In [0, 1]. */
+  score: number;
+}
+
+/** With fewer unseen targets, no difference says nothing: of 100 at 20 %, the standard error is 4 points. */
+const enough = 100;
+
+/** With fewer, a percentile interval is no interval. */
+const fewest = 20;
+
+/** The scores on both kinds, their difference, and what it says. */
+export function seenUnseen(
+  about: Pick<SeenUnseen, 'evaluation' | 'agent' | 'metric'>,
+  targets: readonly ScoredTarget[],
+): SeenUnseen {
+  const scoresOf = (some: readonly ScoredTarget[]) => some.map(({ score }) => score);
+  const clustersOf = (some: readonly ScoredTarget[]) => some.map(({ cluster }) => cluster);
+  const meanOf = (some: readonly ScoredTarget[]) =>
+    some.length > 0 ? bootstrapMeans([scoresOf(some)], clustersOf(some), { shares: [true] })[0] : undefined;
+  const isSeen = targets.map(({ seen }) => seen);
+  const unseen = targets.filter(({ seen }) => !seen);
+  const estimates = { seen: meanOf(targets.filter(({ seen }) => seen)), unseen: meanOf(unseen) };
+  if (!estimates.seen || !estimates.unseen) return { ...about, ...estimates, verdict: 'too few' };
+  const difference = groupDifference(scoresOf(targets), isSeen, clustersOf(targets));
+  const few = unseen.length < (difference.low <= 0 && difference.high >= 0 ? enough : fewest);
+  const verdict = few ? 'too few' : difference.low > 0 ? 'below' : difference.high < 0 ? 'above' : 'not below';
+  return { ...about, ...estimates, difference, verdict };
+}

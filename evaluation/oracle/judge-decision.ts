@@ -10,9 +10,8 @@ import type {
   ReplyOf,
 } from '../../src/llm/decision.js';
 import { Rng } from '../../src/run/seeds.js';
-import { namesIn } from './evidence.js';
+import { namesIn, goldPaths, isGoldChain, rightCandidates, rightHop } from './right-candidates.js';
 import type { QuestionFacts } from './question-facts.js';
-import { goldPaths, isGoldChain, rightCandidates, rightHop } from './right-candidates.js';
 import { rightReply } from './right-reply.js';
 
 /** A decision that could be taken rightly. */

@@ -18,9 +18,8 @@ import type {
 } from '../../src/llm/decision.js';
 import type { ScoreRequest } from '../../src/llm/language-model.js';
 import type { Rng } from '../../src/run/seeds.js';
-import { answersIn, truthIn } from './evidence.js';
+import { answersIn, truthIn, goldPaths, isGoldChain, rightCandidates, rightTarget } from './right-candidates.js';
 import type { QuestionFacts } from './question-facts.js';
-import { goldPaths, isGoldChain, rightCandidates, rightTarget } from './right-candidates.js';
 
 /** The highest score that a prompt allows. */
 export const fullScore = 10;
@@ -118,8 +117,7 @@ function triedChains({ context = [], allowed, relationName }: ChainsDecision): S
 
 const separators = /→|->|: |[[\](),;"]/;
 
-function judged(graph: Graph, facts: QuestionFacts, decision: JudgeDecision): JudgeReply {
-  const { candidates, evidence, withAnswers } = decision;
+function judged(graph: Graph, facts: QuestionFacts, { candidates, evidence, withAnswers }: JudgeDecision): JudgeReply {
   const choice = candidates.length > 0 ? chosenFinding(facts, candidates) : suffices(graph, facts, evidence) ? 0 : -1;
   const good = choice >= 0;
   return {
@@ -172,9 +170,8 @@ function answered(graph: Graph, facts: QuestionFacts, { evidence, allowed }: Ans
 type Reply<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;
 
 /**
- * For every text whether the reply says what it stands for, [meant]. None is right where the reply names nothing that is offered:
- * they tie then, so of a list of which several may be chosen all are, as many as it allows. By likelihood there is no choosing
- * nothing.
+ * For every text whether the reply says what it stands for, [meant]. None is right where the reply names nothing that is offered: they tie
+ * then, so of a list of which several may be chosen all are, as many as it allows. By likelihood there is no choosing nothing.
  */
 export function rightTexts(
   facts: QuestionFacts,

@@ -14,9 +14,8 @@ import type {
   RewriteDecision,
 } from '../../src/llm/decision.js';
 import type { Rng } from '../../src/run/seeds.js';
-import { namesIn } from './evidence.js';
+import { namesIn, goldPaths } from './right-candidates.js';
 import type { QuestionFacts } from './question-facts.js';
-import { goldPaths } from './right-candidates.js';
 import { fullScore } from './right-reply.js';
 
 type Right<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;
@@ -73,9 +72,7 @@ function otherThan(value: number, least: number, end: number, rng: Rng): number 
 }
 
 /** One item of `items`; undefined of none. */
-function drawn<Item>(items: readonly Item[], rng: Rng): Item | undefined {
-  return items[rng.integer(items.length)];
-}
+const drawn = <Item>(items: readonly Item[], rng: Rng): Item | undefined => items[rng.integer(items.length)];
 
 /** One clue is lost or turns into another relation's. */
 function wrongClues(graph: Graph, { items }: ExtractReply, rng: Rng): ExtractReply {

@@ -15,10 +15,7 @@ const mostDraws = 1000;
 /** Probability in 0..1 that a triple is true, by ids of the graph. */
 export type TripleProbability = (head: number, relation: number, tail: number) => number;
 
-interface Labelled {
-  scores: Float64Array;
-  isTrue: Uint8Array;
-}
+type Labelled = { scores: Float64Array; isTrue: Uint8Array };
 
 /**
  * Fits σ(gradient · score + offset) to true triples and to ones with an end drawn by chance, a hundred a side: the share of true
@@ -113,6 +110,4 @@ function fitSigmoid({ scores, isTrue }: Labelled): { grad: number; offset: numbe
   return { grad: grad / spread, offset: offset - (grad * mean) / spread };
 }
 
-function sigmoid(x: number): number {
-  return 1 / (1 + Math.exp(-x));
-}
+const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));

@@ -53,11 +53,9 @@ function answersOf(rows: AdjacencyRows, entity: number, relation: number): Int32
 }
 
 /** The same of a graph whose relation r + `numPlain` is the inverse of r, from answers of plain relations alone. */
-export function withInverses(known: KnownAnswers, numPlain: number): KnownAnswers {
-  return {
-    tailsOf: (head, relation) =>
-      relation < numPlain ? known.tailsOf(head, relation) : known.headsOf(relation - numPlain, head),
-    headsOf: (relation, tail) =>
-      relation < numPlain ? known.headsOf(relation, tail) : known.tailsOf(tail, relation - numPlain),
-  };
-}
+export const withInverses = (known: KnownAnswers, numPlain: number): KnownAnswers => ({
+  tailsOf: (head, relation) =>
+    relation < numPlain ? known.tailsOf(head, relation) : known.headsOf(relation - numPlain, head),
+  headsOf: (relation, tail) =>
+    relation < numPlain ? known.headsOf(relation, tail) : known.tailsOf(tail, relation - numPlain),
+});

@@ -20,15 +20,13 @@ export interface LinkMetrics {
 }
 
 /** Figures of some ranks. */
-export function linkMetrics(ranks: Float64Array): LinkMetrics {
-  return {
-    mrr: mrr(ranks),
-    'hits@1': hitsAtK(ranks, 1),
-    'hits@3': hitsAtK(ranks, 3),
-    'hits@10': hitsAtK(ranks, 10),
-    n: ranks.length,
-  };
-}
+export const linkMetrics = (ranks: Float64Array): LinkMetrics => ({
+  mrr: mrr(ranks),
+  'hits@1': hitsAtK(ranks, 1),
+  'hits@3': hitsAtK(ranks, 3),
+  'hits@10': hitsAtK(ranks, 10),
+  n: ranks.length,
+});
 
 /**
  * Realistic ranks of the true tail (even places) and the true head (odd places) of each triple among all entities that

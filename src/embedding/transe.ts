@@ -95,8 +95,7 @@ export function linkQuery(
 }
 
 /** The realistic rank of the answer, entity by entity. Entities that are not farther than the answer, NaN too, are before it. */
-export function plainRank(table: EmbeddingTable, query: LinkQuery): number {
-  const { given, relation, sign, answer, known, limit } = query;
+export function plainRank(table: EmbeddingTable, { given, relation, sign, answer, known, limit }: LinkQuery): number {
   if (Number.isNaN(limit)) return table.numEntities;
   let better = 0;
   let ties = 0;

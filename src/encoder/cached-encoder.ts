@@ -30,10 +30,7 @@ export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim'>
   /** Maximum tokens of a text without special ones. */
   mostTokens(): Promise<number>;
   countTokens(text: string): Promise<number>;
-  /**
-   * Evaluates texts in any order, of each its newest tokens up to the budget.
-   * @throws errors of the model; reported vectors are kept
-   */
+  /** Evaluates texts in any order, of each its newest tokens up to the budget. @throws errors of the model; reported vectors are kept */
   evaluate(texts: readonly string[], options: EvaluateOptions): Promise<void>;
   /** Asked after each turn. @throws WorkbenchError `data` where it is not what `id` names any more */
   check(): Promise<void>;

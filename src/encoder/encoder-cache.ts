@@ -6,7 +6,7 @@ import process from 'node:process';
 import { crc32 } from 'node:zlib';
 import type { Database, RootDatabase } from 'lmdb';
 import { fileStamp, sha256File } from '../run/files.js';
-import { type Lease, leasesIn, openStore, requireSpace, type Store, storeError } from './lmdb-store.js';
+import { type Lease, leasesIn, openStore, requireSpace, type Store, storeError } from '../store/lmdb-store.js';
 
 /** Everything a vector depends on, except its text. */
 interface VectorSpace {
@@ -17,10 +17,7 @@ interface VectorSpace {
   dim: number;
 }
 
-interface KeptText {
-  text: string;
-  budget: string;
-}
+type KeptText = { text: string; budget: string };
 
 /** Number and size of cached vectors, in all and by encoder; bytes of the vectors, without the database's overhead. */
 export interface CacheInfo {
@@ -165,10 +162,7 @@ function spaceStore({ folder, opened, leases, failCommit }: OpenCache, space: Ve
       bytes.writeUInt32LE(count);
       put(waiting.tokens, key, bytes);
     },
-    /**
-     * Leases texts for encoding; `had` is false for those leased elsewhere. Call `release` after the vectors are
-     * committed.
-     */
+    /** Leases texts for encoding; `had` is false for those leased elsewhere. Call `release` after the vectors are committed. */
     async lease(texts: readonly KeptText[]): Promise<{ had: boolean[]; release(): Promise<void> }> {
       requireSpace(folder, 256 * texts.length);
       const keys = texts.map(({ text, budget }) => keyOf(text, budget));
@@ -215,14 +209,12 @@ function rangeOf(prefix: string) {
 
 const vectorsFolder = (cacheFolder: string): string => join(cacheFolder, 'vectors');
 
-function openTables(root: RootDatabase) {
-  return {
-    vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
-    tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
-    spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
-    files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
-    leased: root.openDB<Lease, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
-  };
-}
+const openTables = (root: RootDatabase) => ({
+  vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
+  tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
+  spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
+  files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
+  leased: root.openDB<Lease, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
+});
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -66,9 +66,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
 /** Runs of letters and digits, and every other visible character separately. */
 export const wordPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu;
 
-function wordsOf(text: string): string[] {
-  return text.normalize('NFKC').toLowerCase().match(wordPattern) ?? [];
-}
+const wordsOf = (text: string): string[] => text.normalize('NFKC').toLowerCase().match(wordPattern) ?? [];
 
 function addWord(row: Float32Array, word: string): void {
   add(row, `w ${word}`, 1);

@@ -1,7 +1,4 @@
-/**
- * `kgwalk/encoder`: frozen text vectors from a GGUF model or by hashing, and their cache on disk.
- * @module kgwalk/encoder
- */
+/** `kgwalk/encoder`: frozen text vectors from a GGUF model or by hashing, and their cache on disk. @module kgwalk/encoder */
 export { poolingsOf, readEmbeddingModel, type EmbeddingModel, type Pooling } from './embedding-model.js';
 export { openEncoderCache, type CacheInfo, type EncoderCache } from './encoder-cache.js';
 export { hashedEncoder } from './hashed-encoder.js';

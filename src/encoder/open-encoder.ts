@@ -9,10 +9,7 @@ import type { EncoderSettings } from './settings.js';
 import type { EncodedTexts, EncodeOptions, StateEncoder } from './state-encoder.js';
 
 /** Which model, where it is not the settings' own, and where vectors are kept. */
-export interface OpenEncoderOptions {
-  modelPath?: string | undefined;
-  cacheFolder: string;
-}
+export type OpenEncoderOptions = { modelPath?: string | undefined; cacheFolder: string };
 
 /**
  * Opens `hashed:DIM`, servers `http(s)://HOST/v1#MODEL` with commas between, or a GGUF file by path or name.

@@ -1,6 +1,6 @@
 /** A context that keeps the beginning of the last text evaluated for the next one, and the order of texts that suits it. */
 import type { LlamaContextSequence, LlamaEmbeddingContext, Token } from 'node-llama-cpp';
-import { semaphore } from '../llm/concurrency.js';
+import { semaphore } from '../run/concurrency.js';
 import { commonLength, cutBack } from '../llm/llama/prefix-cache.js';
 import { WorkbenchError } from '../run/errors.js';
 

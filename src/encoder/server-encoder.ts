@@ -253,9 +253,7 @@ function alike(one: Probe, other: Probe, least = leastCosine): boolean {
   return one[0]!.length === other[0]!.length && leastOf(one, other) >= least;
 }
 
-function leastOf(one: Probe, other: Probe): number {
-  return Math.min(...one.map((vector, i) => dot(vector, other[i]!)));
-}
+const leastOf = (one: Probe, other: Probe): number => Math.min(...one.map((vector, i) => dot(vector, other[i]!)));
 
 /** The same for one model on all machines but by chance: cosines of all pairs to two digits, and the length of vectors. */
 function lookOf(probe: Probe): string {

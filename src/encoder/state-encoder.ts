@@ -46,9 +46,7 @@ export function noCounts(): EncoderCounters {
 
 /** Turns texts into vectors of one length; equal texts get equal vectors. Dispose it after use. */
 export interface StateEncoder {
-  /**
-   * Everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys.
-   */
+  /** Everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys. */
   readonly id: string;
   readonly name: string;
   readonly dim: number;
@@ -82,9 +80,7 @@ export function timesAsked(rows: Int32Array, count: number): Int32Array {
 }
 
 /** True for a blank text: its vector is zero and no model sees it. */
-export function isBlank(text: string): boolean {
-  return text.trim() === '';
-}
+export const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Scales to length 1 in place, summing in double precision; a zero vector stays zero. */
 export function normalizeL2(vector: Float32Array | Float64Array): void {
@@ -96,9 +92,7 @@ export function normalizeL2(vector: Float32Array | Float64Array): void {
 }
 
 /** True when a text surely has fewer than `limit` tokens: plain ASCII never has more tokens than characters. */
-export function surelyFits(text: string, limit: number): boolean {
-  return text.length < limit && /^[\x20-\x7e]*$/.test(text);
-}
+export const surelyFits = (text: string, limit: number): boolean => text.length < limit && /^[\x20-\x7e]*$/.test(text);
 
 /**
  * Looks at the tokens of those texts alone that may be too long.
@@ -127,13 +121,11 @@ export async function refuseOverlong(
 }
 
 /** float32 [dim] of length 1 (0 for blank texts), one an asked text; equal texts share one array. */
-export async function unitVectors(
+export const unitVectors = async (
   encoder: StateEncoder,
   texts: readonly string[],
   signal?: AbortSignal,
-): Promise<Float32Array[]> {
-  return unitRows(await encoder.encode(texts, { signal }));
-}
+): Promise<Float32Array[]> => unitRows(await encoder.encode(texts, { signal }));
 
 /** The same of what is encoded already. Views of a copy: what is given stays as it is. */
 export function unitRows({ matrix, rows, dim }: EncodedTexts): Float32Array[] {

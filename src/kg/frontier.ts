@@ -25,18 +25,13 @@ export function initialFrontier(topics: readonly number[]): Frontier {
 }
 
 /** Subset of a frontier. @param indices indices in the frontier, ascending */
-export function frontierAt({ entities, counts }: Frontier, indices: readonly number[]): Frontier {
-  return {
-    entities: Int32Array.from(indices, (i) => entities[i]!),
-    counts: Float64Array.from(indices, (i) => counts[i]!),
-  };
-}
+export const frontierAt = ({ entities, counts }: Frontier, indices: readonly number[]): Frontier => ({
+  entities: Int32Array.from(indices, (i) => entities[i]!),
+  counts: Float64Array.from(indices, (i) => counts[i]!),
+});
 
 /** Reused per graph: 8 bytes an entity for sums, which are 0 between calls, and the entities of a step. */
-interface Scratch {
-  sums: Float64Array;
-  reached: Int32Array;
-}
+type Scratch = { sums: Float64Array; reached: Int32Array };
 
 const scratches = new WeakMap<Graph, Scratch>();
 

@@ -18,9 +18,7 @@ const digestStart = magic.length;
 const bodyStart = digestStart + digestBytes;
 /** The body starts with the header length. */
 const headerStart = bodyStart + 4;
-/** Error text for a digest mismatch. */
 const cutOrAltered = 'one that was cut short or altered';
-/** Maximum header length in bytes. */
 const longestHeader = 2 ** 20;
 /** Bytes per read, hash or write call: no call takes 2 GiB. */
 const pieceBytes = 2 ** 24;
@@ -144,7 +142,6 @@ function emptyColumns({ entities, relations, edges, entityBytes, relationBytes }
   };
 }
 
-/** Columns in file order. */
 function inOrder({ offsets, tails, relations, entities, relationNames }: GraphColumns): NumberColumn[] {
   return [offsets, tails, entities.ends, relationNames.ends, relations, entities.bytes, relationNames.bytes];
 }

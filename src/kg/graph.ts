@@ -5,11 +5,7 @@ import { adjacencyOf, type AdjacencyRows, type RelationColumn } from './adjacenc
 import { type NameColumns, NameTable } from './name-table.js';
 
 /** Triples as ids: three parallel arrays. */
-export interface TripleColumns {
-  heads: Int32Array;
-  relations: Int32Array;
-  tails: Int32Array;
-}
+export type TripleColumns = { heads: Int32Array; relations: Int32Array; tails: Int32Array };
 
 /** Id of a name that is not in the graph. */
 export const unknownId = -1;
@@ -227,9 +223,7 @@ export function canonicalPath(path: Path, equalRelation: number): Path {
 }
 
 /** Key that is equal for equal paths. */
-export function pathKey(path: Path): string {
-  return path.map((triple) => triple.join(',')).join(';');
-}
+export const pathKey = (path: Path): string => path.map((triple) => triple.join(',')).join(';');
 
 /** Lexicographic comparison of id lists, prefix first. For `sort`. */
 export function byIds(a: ArrayLike<number>, b: ArrayLike<number>): number {

@@ -8,7 +8,6 @@ import { byIds } from './graph.js';
 /** Options of `pathsBetween`. */
 export interface PathLimits extends SimpleLimits {
   kind: 'shortest' | 'simple';
-  /** Maximum number of paths. */
   most: number;
 }
 

@@ -69,9 +69,7 @@ export function throwIfTooLong(line: string, file: string, number: number): void
 }
 
 /** True if this many bytes can exceed the maximum number of characters. */
-export function mayBeTooLong(bytes: number): boolean {
-  return bytes > longestLine;
-}
+export const mayBeTooLong = (bytes: number): boolean => bytes > longestLine;
 
 /** Blocks that end at a line end, or at the end of the file. */
 async function* blocksOf(file: string, what: string, linesBefore: () => number): AsyncGenerator<Buffer> {

@@ -19,7 +19,6 @@ export interface ReadTriplesOptions {
 
 /** Lines with a header, other columns, or marks around names. */
 export interface LineLayout {
-  /** Number of fields. */
   fields: number;
   /** Places of head, relation and tail among them, from 0. */
   columns: readonly number[];

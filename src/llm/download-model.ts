@@ -7,8 +7,7 @@ import { writeFileAtomic } from '../run/files.js';
 import { nearestName } from '../run/printable.js';
 import { masked } from '../run/secrets.js';
 import { checkGguf } from './gguf/read-header.js';
-import { downloadedModelFile, newModelFile } from './model-files.js';
-import { modelRegistry } from './model-registry.js';
+import { downloadedModelFile, newModelFile, modelRegistry } from './model-files.js';
 
 const recordSchema = z.strictObject({
   schemaVersion: z.literal(1),

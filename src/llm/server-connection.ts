@@ -48,10 +48,7 @@ interface ServerOptions extends ServerPatience {
 }
 
 /** Milliseconds, and what ends a request before. */
-export interface Limits {
-  timeout: number;
-  signal: AbortSignal;
-}
+export type Limits = { timeout: number; signal: AbortSignal };
 
 /** Recovery from a request that the server refuses. */
 interface Patience {

@@ -20,7 +20,7 @@ import {
   usualRetries,
   type Wants,
 } from './server-connection.js';
-import { semaphore } from './concurrency.js';
+import { semaphore } from '../run/concurrency.js';
 
 /** Which server and model, and how patient to be with it. */
 export interface ServerModelOptions extends ServerPatience {
@@ -204,8 +204,7 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Most values of all enumerations of a schema; and characters of one with more than `freeValues` texts: OpenAI’s, the
- * narrowest.
+ * Most values of all enumerations of a schema; and characters of one with more than `freeValues` texts: OpenAI’s, the narrowest.
  * @source https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas
  */
 const mostValues = 1000;

@@ -180,6 +180,4 @@ function readEcho(
   };
 }
 
-function isLogProb(value: number | null): boolean {
-  return value !== null && value > -Infinity && value <= 1e-3;
-}
+const isLogProb = (value: number | null): boolean => value !== null && value > -Infinity && value <= 1e-3;

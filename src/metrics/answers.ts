@@ -2,11 +2,7 @@
 import { normalizeName } from '../kg/name-index.js';
 
 /** Gold answer or topic: a name with its entity id, negative if the graph lacks it. */
-export interface NamedEntity {
-  name: string;
-  entity: number;
-  aliases?: readonly string[];
-}
+export type NamedEntity = { name: string; entity: number; aliases?: readonly string[] };
 
 /** Prediction of an agent. */
 export interface Prediction {
@@ -14,7 +10,6 @@ export interface Prediction {
   entities: readonly number[];
   /** Names without an entity, best first; ranked after the entities. */
   literals: readonly string[];
-  /** Reply text. */
   text?: string;
 }
 
@@ -84,7 +79,6 @@ function isSame(gold: NamedEntity, topic: NamedEntity): boolean {
   return normalizeName(gold.name) === normalizeName(topic.name);
 }
 
-/** Non-empty normalised names. */
 function namesOf({ name, aliases = [] }: NamedEntity): string[] {
   return [name, ...aliases].map(normalizeName).filter((text) => text !== '');
 }
@@ -98,9 +92,7 @@ const words =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu;
 
 /** Words of a normalised text. */
-export function tokensOf(text: string): string[] {
-  return normalizeName(text).match(words) ?? [];
-}
+export const tokensOf = (text: string): string[] => normalizeName(text).match(words) ?? [];
 
 /** All ranges [begin, end) where `wanted` occurs in `tokens` as a whole; none for an empty `wanted`. O(tokens · wanted). */
 export function findTokens(tokens: readonly string[], wanted: readonly string[]): [begin: number, end: number][] {
@@ -159,6 +151,4 @@ export function unionMetrics(a: readonly number[], b: readonly number[], numGold
 }
 
 /** Accuracy of a truth question; no answer is wrong. */
-export function truthAccuracy(said: boolean | undefined, truth: boolean): number {
-  return Number(said === truth);
-}
+export const truthAccuracy = (said: boolean | undefined, truth: boolean): number => Number(said === truth);

@@ -4,7 +4,6 @@
  */
 import { Rng } from '../run/seeds.js';
 
-/** Result of `functionalAnova`. */
 interface Importance {
   /** By dimension: share of the forest's variance explained by it alone, mean and standard deviation over trees. */
   shares: { value: number; deviation: number }[];
@@ -13,11 +12,7 @@ interface Importance {
 }
 
 /** Box in the unit cube with a constant value. */
-interface Leaf {
-  low: number[];
-  high: number[];
-  value: number;
-}
+type Leaf = { low: number[]; high: number[]; value: number };
 
 const trees = 128;
 /** Minimum rows to split. */
@@ -140,6 +135,4 @@ function sharesOf(leaves: readonly Leaf[], dimensions: number): number[] | undef
   });
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

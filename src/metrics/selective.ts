@@ -1,8 +1,7 @@
 /** Confidence of answers: accuracy on the most confident ones, and calibration of stated probabilities. */
 import { Rng } from '../run/seeds.js';
 import type { Estimate } from '../run/figures.js';
-import type { BootstrapOptions } from './bootstrap.js';
-import { percentiles, wilsonAt } from './intervals.js';
+import { type BootstrapOptions, percentiles, wilsonAt } from './bootstrap.js';
 
 /** Answer with its confidence. */
 export interface RankedAnswer {
@@ -90,10 +89,7 @@ export function riskCoverage(
 }
 
 /** Prediction with its probability in [0, 1] and correctness. */
-export interface SaidWith {
-  probability: number;
-  right: boolean;
-}
+export type SaidWith = { probability: number; right: boolean };
 
 /** Predictions with `from ≤ probability < to`; the last bin includes 1. */
 export interface CalibrationBin {

@@ -68,10 +68,7 @@ export function readBothWays<N extends Numbers, R extends Rows>(
     const last = offsets.subarray(0, -1).map((begin, i) => places[way === 'forward' ? offsets[i + 1]! - 1 : begin]!);
     return { states: tape.rows(hidden, places), ends: tape.rows(hidden, last) };
   });
-  return {
-    states: tape.concat(read.map(({ states }) => states)),
-    ends: tape.concat(read.map(({ ends }) => ends)),
-  };
+  return { states: tape.concat(read.map(({ states }) => states)), ends: tape.concat(read.map(({ ends }) => ends)) };
 }
 
 /** Order for reading sequences of several lengths: the longest first, so that unfinished ones are the first rows of every step. */

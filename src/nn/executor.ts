@@ -61,9 +61,7 @@ export interface Run<N extends Numbers> {
   readonly parts: readonly N[];
 }
 
-/**
- * Operations write into `out` or add to `into`. A row's numbers do not depend on the other rows of a call where `rowsAreIndependent`.
- */
+/** Operations write into `out` or add to `into`. A row's numbers do not depend on the other rows of a call where `rowsAreIndependent`. */
 export interface Executor<N extends Numbers = Numbers, R extends Rows = Rows> {
   /** Name for settings, records and messages. */
   readonly name: string;
@@ -100,9 +98,7 @@ export interface Executor<N extends Numbers = Numbers, R extends Rows = Rows> {
   addBlock(into: Block<N>, x: Block<N>, rows: number): void;
   /** into += scale · x */
   addScaled(into: N, x: N, length: number, scale: number): void;
-  /**
-   * into[i] += a[i] · b[i] of rows; a row step of 0 takes or adds to one row again and again, one of `width` the next row.
-   */
+  /** into[i] += a[i] · b[i] of rows; a row step of 0 takes or adds to one row again and again, one of `width` the next row. */
   addProducts(into: N, intoStep: number, a: N, b: N, bStep: number, rows: number, width: number): void;
   /** out[i] = table[index[i]] */
   copyRows(out: N, table: N, index: R, width: number): void;
@@ -161,9 +157,7 @@ export interface Executor<N extends Numbers = Numbers, R extends Rows = Rows> {
 }
 
 /** Row numbers that a queue picked. */
-export interface PickedRows {
-  readonly length: number;
-}
+export type PickedRows = { readonly length: number };
 
 /** Segments of rows, one behind the other, that stay where the network is computed. */
 export interface HeldSegments<R extends Rows> {

@@ -34,10 +34,7 @@ export interface Mlp {
   values(rows: readonly ArrayLike<number>[]): Promise<Float32Array>;
   /** The same, with the backward pass, which adds to the gradients of the parameters. Once, and before the next `outputs`. */
   outputs(rows: readonly ArrayLike<number>[]): Outputs;
-  /**
-   * Copies rows to where the network is computed.
-   * @returns outputs of some of them, by their places; valid until the next call
-   */
+  /** Copies rows to where the network is computed. @returns outputs of some of them, by their places; valid until the next call */
   hold(rows: readonly ArrayLike<number>[]): (chosen: Int32Array) => Outputs;
 }
 

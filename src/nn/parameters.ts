@@ -4,10 +4,7 @@ import type { Rng } from '../run/seeds.js';
 import type { Executor, Numbers, Rows, Run } from './executor.js';
 
 /** Host copy of one parameter: what checkpoints hold. */
-export interface HostTensor {
-  shape: number[];
-  data: Float32Array;
-}
+export type HostTensor = { shape: number[]; data: Float32Array };
 
 /** Tensors by name as a checkpoint gives them back; only float32 ones can be parameters. */
 export type StoredTensors = Readonly<Record<string, { shape: readonly number[]; data: unknown }>>;

@@ -24,11 +24,7 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     return this.#affine(x, w, { transposed, act });
   }
 
-  /**
-   * act(x · W + b) for the parameters `NAME` and `BIAS`.
-   * @param width of the output
-   * @param bias default `NAME.bias`
-   */
+  /** act(x · W + b) for the parameters `NAME` and `BIAS`. @param width of the output @param bias default `NAME.bias` */
   dense(x: Taped<N>, name: string, width: number, bias = `${name}.bias`, act?: Activation): Taped<N> {
     return this.#affine(x, this.parameter(name, width), { b: this.parameter(bias, width), act });
   }
@@ -380,10 +376,7 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     return this.#normalized({ kind: 'unit', epsilon: 0 }, x);
   }
 
-  /**
-   * Rows to mean 0 and variance 1, times `NAME.gain` plus `NAME.bias`.
-   * @source Ba et al. 2016, arXiv:1607.06450
-   */
+  /** Rows to mean 0 and variance 1, times `NAME.gain` plus `NAME.bias`. @source Ba et al. 2016, arXiv:1607.06450 */
   layerNorm(x: Taped<N>, name: string): Taped<N> {
     const { width } = x;
     const unit = this.#normalized({ kind: 'layer', epsilon: 1e-5 }, x);
@@ -391,10 +384,7 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     return this.biased(scaled, this.parameter(`${name}.bias`, width));
   }
 
-  /**
-   * x / √(mean x² + epsilon) · NAME, row by row.
-   * @source Zhang and Sennrich 2019, arXiv:1910.07467
-   */
+  /** x / √(mean x² + epsilon) · NAME, row by row. @source Zhang and Sennrich 2019, arXiv:1910.07467 */
   rmsNorm(x: Taped<N>, name: string, epsilon: number): Taped<N> {
     return this.multiply(this.#normalized({ kind: 'rms', epsilon }, x), this.parameter(name, x.width));
   }

@@ -32,9 +32,7 @@ export function commandWith(...words: readonly string[]): string | undefined {
 }
 
 /** The program name with these arguments. */
-export function commandLine(...words: readonly string[]): string {
-  return [name, ...words.map(shellWord)].join(' ');
-}
+export const commandLine = (...words: readonly string[]): string => [name, ...words.map(shellWord)].join(' ');
 
 /** Quotes a word for a POSIX shell. */
 export function shellWord(word: string): string {

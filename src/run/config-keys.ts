@@ -49,9 +49,7 @@ export function keySchemaAt(schema: KeySchema, path: readonly PropertyKey[]): Ke
 }
 
 /** True if the key is a section with keys below it. */
-export function isSection(schema: KeySchema): boolean {
-  return Object.keys(propertiesOf(schema)).length > 0;
-}
+export const isSection = (schema: KeySchema): boolean => Object.keys(propertiesOf(schema)).length > 0;
 
 /** Dotted names of all keys below `schema` in declaration order, sections before their keys. */
 function keyNames(schema: KeySchema, prefix = ''): string[] {

@@ -58,10 +58,7 @@ function holdsItself(value: unknown, around: ReadonlySet<unknown> = new Set()): 
 }
 
 /** One `a.b=value` of the command line; the value is YAML: `1` is a number, `[1, 2]` a list. */
-export interface Override {
-  path: string[];
-  value: unknown;
-}
+export type Override = { path: string[]; value: unknown };
 
 /** Parses an override; returns the problem if it is invalid. */
 export function parseOverride(text: string): Override | { problem: string } {

@@ -16,9 +16,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** sha256 (hex) of the canonical JSON: equal settings give equal hashes for any key order. */
-export function configHash(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex');
-}
+export const configHash = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
 
 /** Settings that change no weight and no figure: names, additional logs, sharing of encodings. */
 const cosmetic: readonly string[] = ['name', 'log', 'encoder.workers'];
@@ -55,11 +53,8 @@ export function refuseDifferences(differences: readonly string[], expected: stri
 }
 
 /** Value at a dotted key such as `ppo.clipRange`; undefined if absent. Only own keys are followed. */
-export function valueAt(value: unknown, key: string): unknown {
-  return key
-    .split('.')
-    .reduce((node, name) => (isPlain(node) && Object.hasOwn(node, name) ? node[name] : undefined), value);
-}
+export const valueAt = (value: unknown, key: string): unknown =>
+  key.split('.').reduce((node, name) => (isPlain(node) && Object.hasOwn(node, name) ? node[name] : undefined), value);
 
 /** Every setting by its dotted name: texts as they are, other values as JSON. */
 export function settingsByKey(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, string> {

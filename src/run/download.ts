@@ -246,10 +246,7 @@ async function transfer(part: Part, wanted: Wanted, stall: number): Promise<void
 }
 
 /** Headers of the first host before a redirect, as Hugging Face sends for large files. */
-interface HostHeaders {
-  sha256?: string;
-  bytes?: number;
-}
+type HostHeaders = { sha256?: string; bytes?: number };
 
 /** One request, through redirects, to a response of status 200 (from the start), 206 (a part) or 416 (no such part). */
 async function openResponse(url: URL, headers: Record<string, string>, signal: AbortSignal) {
@@ -350,9 +347,7 @@ async function gitBlobOf(path: string): Promise<string> {
   return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
 }
 
-function megabytes(bytes: number): number {
-  return Math.round(bytes / 1e5) / 10;
-}
+const megabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10;
 
 /**
  * The address to ask for `text`: https anywhere, http only on this machine. With a mirror in `KGWALK_DOWNLOADS_BASE`,
@@ -386,6 +381,4 @@ function isAllowed(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-function isLoopback({ hostname }: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-}
+const isLoopback = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -54,9 +54,7 @@ export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
 }
 
 /** The version of this package. */
-export function kgwalkVersion(): string {
-  return readManifest(join(packageRoot(), 'package.json'))?.version ?? 'unknown';
-}
+export const kgwalkVersion = (): string => readManifest(join(packageRoot(), 'package.json'))?.version ?? 'unknown';
 
 /**
  * True if the `engines` of this package include a version of Node.
@@ -93,11 +91,7 @@ export function missingBinaries(name: string, from: string = packageRoot()): str
   );
 }
 
-interface Manifest {
-  version?: string;
-  engines?: { node: string };
-  optionalDependencies?: Record<string, string>;
-}
+type Manifest = { version?: string; engines?: { node: string }; optionalDependencies?: Record<string, string> };
 
 function packageManifest(name: string, from: string): Manifest | undefined {
   for (let folder = from; ; folder = dirname(folder)) {

@@ -48,12 +48,7 @@ export class WorkbenchError extends Error {
 }
 
 /** Errors of `fetch`, also aggregated ones. Recognised by shape: errors of other realms are no `Error` here. */
-export interface ErrorLike {
-  message?: string;
-  code?: unknown;
-  cause?: ErrorLike;
-  errors?: ErrorLike[];
-}
+export type ErrorLike = { message?: string; code?: unknown; cause?: ErrorLike; errors?: ErrorLike[] };
 
 /** System code of a failed connection, from any level of a `fetch` error. */
 export function systemCode(error: unknown): string | undefined {

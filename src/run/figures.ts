@@ -3,10 +3,7 @@ import { z } from 'zod';
 import { openObject } from './read-json.js';
 import { anyNumber } from './records.js';
 
-/**
- * Unit of a figure. `%` is stored as a fraction in [0, 1]; `mean` is a mean in [0, 1] such as a reciprocal rank;
- * `number` is any.
- */
+/** Unit of a figure. `%` is stored as a fraction in [0, 1]; `mean` is a mean in [0, 1] such as a reciprocal rank; `number` is any. */
 export const figure = openObject({
   /** Key in metrics, such as `path@1`; curves log it as `eval/path@1`. */
   key: z.string(),
@@ -14,10 +11,7 @@ export const figure = openObject({
   title: z.string(),
   unit: z.enum(['%', 'mean', 'calls', 'number']),
   better: z.enum(['high', 'low']),
-  /**
-   * `main`: in every table, the first one in headlines and tests; `table`: in wide tables; absent: in the full list
-   * only.
-   */
+  /** `main`: in every table, the first one in headlines and tests; `table`: in wide tables; absent: in the full list only. */
   place: z.enum(['main', 'table']).optional(),
   /** True if comparisons test it between agents. */
   tested: z.boolean().optional(),
@@ -43,10 +37,7 @@ export function tableFigures(figures: readonly Figure[], measured: readonly Read
   return figures.filter(({ key, place }) => place === 'main' && measured.some((metrics) => metrics[key]));
 }
 
-/**
- * A value without its unit, such as `61.8`: percent with one digit, means with three, calls with one, numbers with
- * three significant.
- */
+/** A value without its unit, such as `61.8`: percent with one digit, means with three, calls with one, numbers with three significant. */
 export function numberText(value: number, unit: Figure['unit'] = '%'): string {
   if (unit === 'number') return value.toFixed(Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3);
   return unit === '%' ? (100 * value).toFixed(1) : value.toFixed(unit === 'mean' ? 3 : 1);

@@ -87,9 +87,7 @@ export function makeFolder(folder: string): void {
 }
 
 /** True for a folder, or a link to one. */
-export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
+export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /**
  * Creates a folder for this process in the system's temporary folder and removes those of killed processes.

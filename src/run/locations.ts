@@ -10,9 +10,7 @@ import { nearestName } from './printable.js';
 import { runFiles } from './run-files.js';
 
 /** `KGWALK_HOME`, default `~/.kgwalk`: imported data, models, embeddings and caches; not created here. */
-export function kgwalkHome(): string {
-  return env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk');
-}
+export const kgwalkHome = (): string => (env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk'));
 
 /** Caches; may be deleted at any time. */
 export const cacheFolder = (): string => join(kgwalkHome(), 'cache');
@@ -39,8 +37,7 @@ function isPackageRoot(folder: string): boolean {
 }
 
 /**
- * The file of a preset: a path from the working folder, then `presets/` there, then the package’s own; `.yaml` may be
- * left out.
+ * The file of a preset: a path from the working folder, then `presets/` there, then the package’s own; `.yaml` may be left out.
  * @returns an absolute path
  * @throws WorkbenchError `usage` that lists the presets there are
  */
@@ -70,8 +67,7 @@ export function presetNames(): string[] {
 }
 
 /**
- * The path of `name` inside `folder`, for names from users, files and configs. Links inside are followed when it is
- * opened.
+ * The path of `name` inside `folder`, for names from users, files and configs. Links inside are followed when it is opened.
  * @throws WorkbenchError `usage` for a name that is empty, absolute or leads out of the folder
  */
 export function confined(folder: string, name: string): string {

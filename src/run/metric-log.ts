@@ -35,9 +35,7 @@ export function openMetricLog(file: string) {
 }
 
 /** All records in logging order. @throws WorkbenchError `data` for a missing or broken file */
-export function readMetrics(file: string): MetricRecord[] {
-  return readJsonLines(file, metricRecord);
-}
+export const readMetrics = (file: string): MetricRecord[] => readJsonLines(file, metricRecord);
 
 function rowsOf(metricsFile: string) {
   return readMetrics(metricsFile).flatMap(({ phase, step, metrics }) =>
@@ -46,8 +44,7 @@ function rowsOf(metricsFile: string) {
 }
 
 /**
- * Writes the records as Arrow IPC: phase and key (dictionaries of utf8), step (int32), value (float64). Equal records
- * give equal bytes.
+ * Writes the records as Arrow IPC: phase and key (dictionaries of utf8), step (int32), value (float64). Equal records give equal bytes.
  */
 export function writeMetricsArrow(metricsFile: string, arrowFile: string): void {
   const arrow = loadArrow();
@@ -123,6 +120,4 @@ export function openTimingLog(file: string, now: () => number = () => performanc
 export type TimingLog = ReturnType<typeof openTimingLog>;
 
 /** All timing records in logging order; empty for a run that has none yet. */
-export function readTimings(file: string): TimingRecord[] {
-  return readJsonLines(file, timingRecord);
-}
+export const readTimings = (file: string): TimingRecord[] => readJsonLines(file, timingRecord);

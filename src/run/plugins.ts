@@ -49,10 +49,7 @@ export function pluginLabels({ plugins }: { plugins?: unknown }): string[] {
 /** Key of a plugin among the hashes of an evaluation. */
 const hashKey = 'plugin:';
 
-/**
- * Hashes of the plugins of the run, of the agent, and of figures.
- * @param agent as `task/name`
- */
+/** Hashes of the plugins of the run, of the agent, and of figures. @param agent as `task/name` */
 export function pluginHashes({ agent, run }: { agent: string; run: RunInfo | undefined }): Record<string, string> {
   const ofRun = run ? pluginLabels(run.config) : [];
   const matters = ({ file, sha256, registered }: LoadedPlugin) =>

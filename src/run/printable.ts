@@ -18,11 +18,8 @@ export function shorten(text: string, limit: number): string {
 }
 
 /** The same for whole lines: line breaks and tabs stay. All terminal output passes through it; JSON stays valid. */
-export function printableLines(text: string): string {
-  return text.replace(unsafe, (character) =>
-    character === '\n' || character === '\t' ? character : escaped(character),
-  );
-}
+export const printableLines = (text: string): string =>
+  text.replace(unsafe, (character) => (character === '\n' || character === '\t' ? character : escaped(character)));
 
 /** A CSV cell: quoted if necessary; what a spreadsheet would read as a formula gets an apostrophe. */
 export function csvCell(value: string | number): string {

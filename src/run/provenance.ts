@@ -216,10 +216,7 @@ export function sampleSet(contents: ReadonlyMap<string, string>): SampleSet {
   return { count: ids.length, ids: packIds(ids), digest: hash.digest('hex') };
 }
 
-/**
- * Compact form of sample ids: ranges of trailing numbers by prefix.
- * @returns `{"train-17#": "1-3,7", "odd": ""}`
- */
+/** Compact form of sample ids: ranges of trailing numbers by prefix. @returns `{"train-17#": "1-3,7", "odd": ""}` */
 export function packIds(ids: Iterable<string>): Record<string, string> {
   const numbers = new Map<string, number[]>();
   for (const id of new Set(ids)) {

@@ -64,9 +64,7 @@ export function checkGiven(value: unknown, schema: z.ZodType & { shape?: object 
   throw new WorkbenchError(
     'config',
     `expected ${what}, got ${promised ? 'a Promise' : problems.join('; ')}, at ${place}`,
-    {
-      hint: `Known are ${known.join(', ') || 'none'}.`,
-    },
+    { hint: `Known are ${known.join(', ') || 'none'}.` },
   );
 }
 
@@ -85,9 +83,7 @@ export function asWritten<T>(schema: z.ZodType<T>): z.ZodType<T> {
 }
 
 /** An object that keeps unknown keys of newer versions. */
-export function openObject<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.object(shape).catchall(furtherKey);
-}
+export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).catchall(furtherKey);
 
 /** True if a value has limited nesting: writing, displaying and hashing recurse over it. */
 export function isShallow(value: unknown, levels = deepest): boolean {

@@ -1,6 +1,4 @@
-/**
- * Stops long loops between two steps: on request, or when memory runs out; gives a clear error for failed allocations.
- */
+/** Stops long loops between two steps: on request, or when memory runs out; gives a clear error for failed allocations. */
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';
@@ -67,9 +65,7 @@ function throwIfMemoryShort(): void {
  * Resident pages of mapped files, in bytes: a model's pages count as used but are freed on demand.
  * @param status text of `/proc/self/status`; only Linux limits containers
  */
-export function mappedBytes(status: string): number {
-  return Number(/^RssFile:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
-}
+export const mappedBytes = (status: string): number => Number(/^RssFile:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 
 /** Messages of failed allocations in V8, WebAssembly and native code. */
 const refusals =

@@ -32,9 +32,7 @@ const sweepShape = z.object({
   /** The preset with these overrides, every key with its value: the base of all trials. */
   config: z.record(text, z.unknown()),
   dimensions: z.array(dimension),
-  /** Number of trials. */
   trials: z.int().min(1),
-  /** Seeds of every trial. */
   seeds: z.array(z.int()),
   /** Seed of the samples. */
   seed: z.int(),
@@ -53,11 +51,7 @@ const at = { trial: z.int().min(1), seed: z.int() };
 
 const trialEvent = z.discriminatedUnion('kind', [
   /** Settings of a trial, recorded before its first run. */
-  openObject({
-    kind: z.literal('trial'),
-    trial: z.int().min(1),
-    set: z.record(text, furtherKey),
-  }),
+  openObject({ kind: z.literal('trial'), trial: z.int().min(1), set: z.record(text, furtherKey) }),
   /** A run reached a rung of halving, with the decision. */
   openObject({
     kind: z.literal('rung'),
@@ -96,9 +90,7 @@ export const sweepFiles = (folder: string) => ({
 });
 
 /** The name of a trial's run: `trial-007-s2`. */
-export function trialName(trial: number, seed: number): string {
-  return `trial-${String(trial).padStart(3, '0')}-s${seed}`;
-}
+export const trialName = (trial: number, seed: number): string => `trial-${String(trial).padStart(3, '0')}-s${seed}`;
 
 /** A sweep for listings and pages. */
 export interface SweepInfo {
@@ -152,7 +144,6 @@ export interface Trial {
   state: 'waiting' | 'finished' | 'stopped' | 'failed';
   /** Mean over finished and evaluated seeds. */
   value?: number | undefined;
-  /** Reason of a failure or stop. */
   reason?: string | undefined;
 }
 
@@ -205,4 +196,55 @@ export function rankedTrials(trials: readonly Trial[], better: SweepRecord['bett
       trial.state === 'finished' && trial.value !== undefined ? [{ ...trial, value: trial.value }] : [],
     )
     .sort((a, b) => sign * (a.value - b.value) || a.trial - b.trial);
+}
+
+/** One setting of a sweep as an axis of its values. */
+export interface SweepAxis {
+  key: string;
+  /** Distances are logarithmic. */
+  isLog: boolean;
+  /** Named values in order; undefined for a range of numbers. */
+  values?: readonly unknown[];
+  /** Ends of the range; absent with `values`. */
+  low?: number;
+  high?: number;
+  /** Position of a value in [0, 1]. Among n ordered values, the middle of the n-th part. */
+  placeOf(value: unknown): number;
+}
+
+/** Axes of a sweep in command-line order. */
+export function axesOf({ dimensions }: Pick<SweepRecord, 'dimensions'>): SweepAxis[] {
+  return dimensions.map((one) => {
+    if (one.kind === 'grid' || one.kind === 'choice') return axisOfValues(one.key, inOrder(one.values));
+    return axisOfRange(one.key, one.low, one.high, one.kind.startsWith('log'), one.kind.endsWith('int'));
+  });
+}
+
+/** Numbers ascend; all else keeps its order. */
+function inOrder(values: readonly unknown[]): unknown[] {
+  const isNumeric = values.every((value) => typeof value === 'number');
+  return isNumeric ? [...(values as number[])].sort((a, b) => a - b) : [...values];
+}
+
+function axisOfValues(key: string, values: readonly unknown[]): SweepAxis {
+  const texts = values.map((value) => JSON.stringify(value));
+  return {
+    key,
+    isLog: false,
+    values,
+    placeOf: (value) => (texts.indexOf(JSON.stringify(value)) + 0.5) / values.length,
+  };
+}
+
+/** @param whole each integer has a separate part, as wide as its probability */
+function axisOfRange(key: string, low: number, high: number, isLog: boolean, whole: boolean): SweepAxis {
+  const scale = isLog ? Math.log : (value: number) => value;
+  const [begin, end] = [scale(low), scale(whole ? high + 1 : high)];
+  return {
+    ...{ key, isLog, low, high },
+    placeOf(value) {
+      const middle = whole ? (scale(Number(value)) + scale(Number(value) + 1)) / 2 : scale(Number(value));
+      return Math.min(1, Math.max(0, (middle - begin) / (end - begin)));
+    },
+  };
 }

@@ -4,7 +4,7 @@ import type { Answer } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Attempt } from '../../evaluation/score.js';
 import { canonicalPath, type Graph } from '../../src/kg/graph.js';
-import { type ArkBeam, padEntity } from '../../src/metrics/ark-ranks.js';
+import { type ArkBeam, padEntity } from '../../src/metrics/ranks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { csvCell } from '../../src/run/printable.js';

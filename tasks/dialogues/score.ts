@@ -8,7 +8,7 @@ import { countsOf, curveOf } from '../../evaluation/evaluate.js';
 import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph, Path } from '../../src/kg/graph.js';
-import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
+import { hitAtK, reciprocalRank } from '../../src/metrics/ranks.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import { type Figure, numberText } from '../../src/run/figures.js';
 import { calibrationSections } from './calibration.js';

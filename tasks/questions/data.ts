@@ -9,8 +9,8 @@ import { type HoldOut, questionsHash } from '../../datasets/questions/question-m
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { NameIndex } from '../../src/kg/name-index.js';
-import { openRemoteGraph } from '../../src/sparql/remote-graph.js';
-import { isSparqlSource } from '../../src/sparql/source.js';
+import { openRemoteGraph } from '../../src/kg/sparql/remote-graph.js';
+import { isSparqlSource } from '../../src/kg/sparql/source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';

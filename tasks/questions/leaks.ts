@@ -4,7 +4,7 @@ import { loadQuestionDataset } from '../../datasets/questions/question-dataset.j
 import type { HoldOut } from '../../datasets/questions/question-manifest.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { foundEvaluation, readEvaluation } from '../../evaluation/keep.js';
-import { entitiesOf } from '../../evaluation/leaks/graph-cut.js';
+import { entitiesOf } from '../../evaluation/leaks/leak-report.js';
 import { knownQuestions, type KnownSamples } from '../../evaluation/leaks/known-samples.js';
 import {
   checkDataset,

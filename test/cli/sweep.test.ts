@@ -5,8 +5,8 @@ import { describe, expect, test } from '@jest/globals';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { openSweep, plannedSweep } from '../../sweep/plan.js';
-import { parseSpace } from '../../sweep/space.js';
+import { openSweep, plannedSweep } from '../../plans/sweep.js';
+import { parseSpace } from '../../plans/space.js';
 
 useOwnHome();
 

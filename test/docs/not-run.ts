@@ -73,7 +73,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk evaluate --agent ensemble:',
     'wants two trained runs; test/tasks/links/ensemble.test.ts trains them',
   ],
-  ['docs/sparql.md', 'kgwalk evaluate', 'asks an endpoint; test/src/sparql/remote-graph.test.ts asks one'],
+  ['docs/sparql.md', 'kgwalk evaluate', 'asks an endpoint; test/src/kg/sparql/remote-graph.test.ts asks one'],
   ['docs/sparql.md', 'kgwalk datasets get', 'asks an endpoint; test/datasets/links/extract-links.test.ts asks one'],
   ['docs/sparql.md', 'kgwalk train', 'trains on what the line above cut out; the same test plans it'],
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],

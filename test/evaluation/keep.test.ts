@@ -15,7 +15,7 @@ import { evaluationSettings } from '../../trainers/evaluation-settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { checkEvaluationSeal } from '../../src/run/evaluation-seal.js';
+import { checkEvaluationSeal } from '../../src/run/evaluation.js';
 import { dialogueScorer } from '../../tasks/dialogues/score.js';
 import { linkQuestions, rankerAsker } from '../../tasks/links/data.js';
 import { linkScorer } from '../../tasks/links/score.js';

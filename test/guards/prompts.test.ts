@@ -6,7 +6,7 @@ import type { WalkTask } from '../../datasets/walk-sample.js';
 import { runSettings } from '../../presets/index.js';
 import type { Decision } from '../../src/llm/decision.js';
 import { checkExamples } from '../fixtures/check-examples.js';
-import { readReply } from '../../src/llm/decisions/read-reply.js';
+import { readReply } from '../../src/llm/decisions/reply-forms.js';
 import { renderPrompt } from '../../src/llm/decisions/render-prompt.js';
 import { graphOf, resourcesOf, taskOf, townFacts } from '../agents/prompted/clock-town.js';
 import { answerDecision, candidates, chooseOneDecision, judgeDecision } from '../fixtures/sample-decisions.js';

@@ -9,7 +9,7 @@ import { evaluationSettings } from '../../trainers/evaluation-settings.js';
 import { executeChain } from '../../src/kg/frontier.js';
 import type { Decision, JudgeDecision, MatchDecision, ScoreDecision } from '../../src/llm/decision.js';
 import { answerMetrics, matchAnswers } from '../../src/metrics/answers.js';
-import { hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../src/metrics/path-hits.js';
+import { hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../src/metrics/ranks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import {
   type Facts,

@@ -17,7 +17,7 @@ import { readCustomQuestions } from '../../datasets/custom/read-questions.js';
 import { localName } from '../../datasets/custom/read-rdf.js';
 import { readMetaQaQuestions } from '../../datasets/metaqa/import.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
-import { importDialogues, importGraphs } from '../../datasets/opendialkg/read-release.js';
+import { importDialogues, importGraphs } from '../../datasets/opendialkg/import.js';
 import { readPathQuestions } from '../../datasets/pathquestion/import.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../../datasets/questions/stored-question.js';
 import { descriptionsOf } from '../../datasets/webquestions/import.js';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Decision } from '../../src/llm/decision.js';
-import { readReply } from '../../src/llm/decisions/read-reply.js';
-import { writeReply } from '../../src/llm/decisions/reply-forms.js';
+import { readReply, writeReply } from '../../src/llm/decisions/reply-forms.js';
 import { OfferedNames, writtenIndex } from '../../src/llm/decisions/reply-values.js';
 import { anyCharacters } from '../fixtures/any-characters.js';
 import { anyDecisionAndReply } from '../fixtures/any-decision.js';

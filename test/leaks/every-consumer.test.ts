@@ -24,7 +24,6 @@ const handsOn: Record<string, string> = {
   'agents/dialogue-walker/policy.ts': 'names the action that a loss by margins is of',
   'envs/dialogue-walk/dialogue-walk-env.ts': 'holds the samples of a trainer or an evaluation, rewards walks of them',
   'envs/dialogue-walk/hits.ts': 'scores a walk',
-  'envs/dialogue-walk/reward.ts': 'scores a walk',
   'envs/relation-walk/relation-walk-env.ts': 'holds the samples of a trainer or an evaluation',
   'envs/relation-walk/rules.ts': 'scores an answer',
   'tasks/dialogues/agents.ts': 'gives train to untrained agents',

@@ -2,13 +2,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { sweepIn, trialName, type SweepRecord } from '../../src/run/sweep.js';
-import { axesOf } from '../../src/run/sweep-axes.js';
+import { sweepIn, trialName, type SweepRecord, axesOf } from '../../src/run/sweep.js';
 import { writeSweepPage } from '../../reports/sweep-page.js';
-import { openSweep, plannedSweep, type SweepPlan } from '../../sweep/plan.js';
-import { sweepResults } from '../../sweep/results.js';
-import { parseSpace } from '../../sweep/space.js';
-import { trialSettings } from '../../sweep/draws.js';
+import { openSweep, plannedSweep, type SweepPlan } from '../../plans/sweep.js';
+import { sweepResults } from '../../plans/results.js';
+import { parseSpace, trialSettings } from '../../plans/space.js';
 import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';

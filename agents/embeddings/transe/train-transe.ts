@@ -13,8 +13,7 @@ import {
 import { setImmediate } from 'node:timers/promises';
 import { knownAnswers, type KnownAnswers } from '../../../src/embedding/known-answers.js';
 import { rankShare } from '../../../src/embedding/rank-links.js';
-import { createBarrier } from '../../../src/run/shared-memory.js';
-import { serveJobs, startWorkers } from '../../../src/run/worker-pool.js';
+import { createBarrier, serveJobs, startWorkers } from '../../../src/run/worker-pool.js';
 import { divergedAt } from '../../../src/nn/diverged.js';
 import { transEKernel } from './kernel.js';
 

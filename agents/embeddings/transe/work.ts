@@ -2,7 +2,7 @@
 import type { EmbeddingTable } from '../../../src/embedding/transe.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { createBarrierMemory } from '../../../src/run/shared-memory.js';
+import { createBarrierMemory } from '../../../src/run/worker-pool.js';
 import { Arena } from '../../../src/nn/simd/arena.js';
 import { type Kernels, openKernels, type WasmMemory } from '../../../src/nn/simd/kernels.js';
 import type { TableState } from '../epochs.js';

@@ -4,9 +4,8 @@
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { type RelationRows, relationRows } from '../../../src/kg/relation-rows.js';
-import { inSharedMemory } from '../../../src/run/shared-memory.js';
+import { inSharedMemory, startWorkers } from '../../../src/run/worker-pool.js';
 import { eventLoopYielder } from '../../../src/run/stop.js';
-import { startWorkers } from '../../../src/run/worker-pool.js';
 import { AdamW } from '../../../src/nn/adamw.js';
 import { scorerRanker } from '../../link-ranker.js';
 import type { ExactTrainerOptions, ExactFacts, ExactTrainer, ExactWalker, ExactWalkerKind } from '../exact-walker.js';

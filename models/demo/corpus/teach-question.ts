@@ -1,7 +1,6 @@
 /** The right reply to what an agent asks about a question. */
-import { answersIn } from '../../../evaluation/oracle/evidence.js';
+import { answersIn, isGoldChain, rightCandidates } from '../../../evaluation/oracle/right-candidates.js';
 import type { QuestionFacts } from '../../../evaluation/oracle/question-facts.js';
-import { isGoldChain, rightCandidates } from '../../../evaluation/oracle/right-candidates.js';
 import { fullScore, rightReply } from '../../../evaluation/oracle/right-reply.js';
 import { wrongReply } from '../../../evaluation/oracle/wrong-reply.js';
 import { relationRange } from '../../../src/kg/frontier.js';

@@ -87,8 +87,7 @@ export const scoresKey = (scored: { model: string; before: string; texts?: reado
 export const promptKey = (model: string, prompt: Prompt): string => configHash({ model, prompt });
 
 /**
- * Opens a store of completions, one file of JSON lines with one writer. Keys and positions are in memory (about 200
- * bytes a completion).
+ * Opens a store of completions, one file of JSON lines with one writer. Keys and positions are in memory (about 200 bytes a completion).
  * @param readOnly for replays: nothing is created, cut or written
  * @throws WorkbenchError `data` for a broken line before the last, or a missing file that is `readOnly`
  */

@@ -5,9 +5,8 @@ import { subSeed } from '../../run/seeds.js';
 import { BudgetSpent, type Decided, type Decision, type DecisionClient, type ParseStage } from '../decision.js';
 import { type Dropped, type Fitted, fitToContext, uncutReply, withoutDropped } from '../decisions/fit-to-context.js';
 import { byLikelihood, isChoice, plainPrompt, plainSize, textQueries } from '../decisions/likelihood/by-likelihood.js';
-import { readReply } from '../decisions/read-reply.js';
+import { readReply, maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
 import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
-import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
 import {
   type Completion,
   type CompletionRequest,
@@ -93,9 +92,8 @@ function cardOf(
 function questionClient(
   questionId: string,
   { ask, score }: { ask: AskModel; score: ScoreTexts },
-  settings: ClientSettings,
+  { model, store, budget, budgetMode, seed, temperatureOf = () => 0, choices = 'written', signal }: ClientSettings,
 ): QuestionClient {
-  const { model, store, budget, budgetMode, seed, temperatureOf = () => 0, choices = 'written', signal } = settings;
   const limit = budget ?? Infinity;
   const strict = budgetMode === 'strict';
   const records: CallRecord[] = [];
@@ -180,7 +178,7 @@ export interface CallRecord extends Usage {
 }
 
 /** Remarks on a reply: `cut` where it reached its limit, then those of the model; undefined for none. */
-export function remarksOf({ stop, remarks }: Completion): readonly string[] | undefined {
+function remarksOf({ stop, remarks }: Completion): readonly string[] | undefined {
   return stop === 'length' ? ['cut', ...(remarks ?? [])] : remarks;
 }
 

@@ -121,6 +121,4 @@ function withoutOldest(blocks: readonly ContextBlock[], count: number): ContextB
   });
 }
 
-function isHistory({ role }: ContextBlock): boolean {
-  return role === 'history' || role === 'notes';
-}
+const isHistory = ({ role }: ContextBlock): boolean => role === 'history' || role === 'notes';

@@ -4,8 +4,7 @@ import { jsonrepair } from 'jsonrepair';
 const mostValues = 16;
 
 /**
- * Every bracketed value in a text, the last first. What is cut off ends where the text ends, without a last string that is
- * not complete.
+ * Every bracketed value in a text, the last first. What is cut off ends where the text ends, without a last string that is not complete.
  */
 export function looseValues(text: string): unknown[] {
   const values: unknown[] = [];

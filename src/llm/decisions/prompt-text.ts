@@ -6,14 +6,10 @@ import type { Decision, NamedTriple, PathsDecision } from '../decision.js';
 const longestName = 300;
 
 /** A name for prompts and grammars: control characters neutralised, overlong ones cut with an ellipsis. */
-export function shownName(name: string): string {
-  return printable(name, longestName);
-}
+export const shownName = (name: string): string => printable(name, longestName);
 
 /** A text of ours or of the user on one line: line breaks become spaces, other control characters are neutralised. */
-export function oneLine(text: string): string {
-  return printable(text.replace(/\s+/gu, ' ').trim());
-}
+export const oneLine = (text: string): string => printable(text.replace(/\s+/gu, ' ').trim());
 
 /** `head | relation | tail`, in the direction in which the graph holds it. */
 export function shownTriple([head, relation, tail]: NamedTriple): string {
@@ -33,9 +29,7 @@ export function pathNames({ entityName, relationName }: Naming, path: Path): str
 }
 
 /** `Tenet → directed_by → Nolan`. */
-export function pathText(naming: Naming, path: Path): string {
-  return pathNames(naming, path).join(arrow);
-}
+export const pathText = (naming: Naming, path: Path): string => pathNames(naming, path).join(arrow);
 
 /** Lines `1. …`, counting from 1: 0 always means none. */
 export function numberedLines(texts: readonly string[]): string[] {

@@ -2,20 +2,14 @@ import type { Decision, ReplyOf } from '../decision.js';
 
 /** Reply form of one kind of decision. */
 export interface ReplyForm<D extends Decision> {
-  /**
-   * Instruction that a small model cannot copy as a reply; the same for every decision of a phase, as part of the
-   * cached head.
-   */
+  /** Instruction that a small model cannot copy as a reply; the same for every decision of a phase, as part of the cached head. */
   instruction: (decision: D) => string;
   /** Numbers that hold for this decision alone, such as how many may be chosen. */
   limits?: (decision: D) => string;
   /** The JSON value that says the reply; numbers count from 1, 0 is none. */
   write: (decision: D, reply: ReplyOf<D>) => unknown;
   shape: (decision: D) => ReplyShape;
-  /**
-   * The reply that a JSON value says.
-   * @param lenient other field names, bare values, and names where numbers were asked, count too
-   */
+  /** The reply that a JSON value says. @param lenient other field names, bare values, and names where numbers were asked, count too */
   read: (decision: D, value: unknown, lenient: boolean) => ReplyOf<D> | undefined;
   /**
    * The reply of a text with brackets as a whole: several lists that add up, or sentences that hold brackets. Tried
@@ -102,9 +96,7 @@ function tokensOf(value: unknown): number {
   return Math.ceil((Buffer.byteLength(json) - others) / 2) + others;
 }
 
-function longest(lengths: readonly number[]): number {
-  return lengths.reduce((most, length) => Math.max(most, length), 0);
-}
+const longest = (lengths: readonly number[]): number => lengths.reduce((most, length) => Math.max(most, length), 0);
 
 /**
  * Characters of a JSON string; escapes only where there is no other spelling. Free text does not begin like the end of
@@ -134,9 +126,7 @@ function expression(shape: ReplyShape, rules: string[]): string {
   if ('tuple' in shape) {
     return `"[" ${shape.tuple.map((place) => named(expression(place, rules), rules)).join(' "," ')} "]"`;
   }
-  if ('oneOf' in shape) {
-    return named(shape.oneOf.map((value) => gbnfLiteral(JSON.stringify(value))).join(' | '), rules);
-  }
+  if ('oneOf' in shape) return named(shape.oneOf.map((value) => gbnfLiteral(JSON.stringify(value))).join(' | '), rules);
   if ('sequences' in shape) return oneOfMany(shape.sequences, rules);
   if ('texts' in shape) return oneOfMany(shape.texts, rules);
   return String.raw`"\"" first char{0,${shape.text - 1}} "\""`;
@@ -206,9 +196,7 @@ export function trieGrammar(texts: Iterable<string>, prefix: string): { expressi
 }
 
 /** A text in GBNF's quotes. Control characters must have been made printable. */
-function gbnfLiteral(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`;
-}
+const gbnfLiteral = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 /** First index from `at` where two texts differ, never between the halves of a character. */
 function commonLength(a: string, b: string, at: number): number {

@@ -49,10 +49,7 @@ export function distinctTexts(values: readonly unknown[], limit: number): string
   return [...found.values()];
 }
 
-/**
- * Index of the offered thing that a number (counting from 1) means, -1 for 0; lenient: a name too. Undefined for
- * anything else.
- */
+/** Index of the offered thing that a number (counting from 1) means, -1 for 0; lenient: a name too. Undefined for anything else. */
 export function offeredIndex(value: unknown, offered: OfferedNames, lenient: boolean): number | undefined {
   const number = wholeNumber(value, 0, offered.names.length, lenient);
   if (number !== undefined) return number - 1;
@@ -140,9 +137,7 @@ export function splitList(text: string, commas: boolean): string[] {
 const longestCompared = 100;
 
 /** Remaining budget of a parse, in steps of edit-distance comparison. */
-export interface Effort {
-  left: number;
-}
+export type Effort = { left: number };
 
 /** Some hundredths of a second, as parsing cannot be interrupted. Beyond it names must agree except for case and spaces. */
 export const fullEffort = (): Effort => ({ left: 3_000_000 });
@@ -166,9 +161,8 @@ export class OfferedNames {
   }
 
   /**
-   * Index of the name that was meant: the same one; else the only one that agrees but for case and white space; else
-   * the nearest by edits, at most a fifth of its length away and two edits nearer than any other. Never by containment:
-   * `place` is not `place_of_birth`.
+   * Index of the name that was meant: the same one; else the only one that agrees but for case and white space; else the nearest by edits,
+   * at most a fifth of its length away and two edits nearer than any other. Never by containment: `place` is not `place_of_birth`.
    */
   snap(written: string): number | undefined {
     const same = this.exact(written);
@@ -204,9 +198,7 @@ function nearest(key: string, keys: readonly string[], effort: Effort): number |
   return smallest <= limit && second - smallest >= 2 ? best : undefined;
 }
 
-function nameKey(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
-}
+const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 
 /** Edits between two texts, or Infinity beyond `bound`; only what so many edits reach is looked at. */
 function boundedDistance(a: string, b: string, bound: number, effort: Effort): number {

@@ -15,10 +15,7 @@ export interface GgufHeader {
 
 class Malformed extends Error {}
 
-/**
- * Checks and reads a header.
- * @throws WorkbenchError `data` as `checkGguf`; `native` without node-llama-cpp
- */
+/** Checks and reads a header. @throws WorkbenchError `data` as `checkGguf`; `native` without node-llama-cpp */
 export async function readGgufHeader(path: string): Promise<GgufHeader> {
   checkGguf(path);
   const { GgmlType, readGgufFileInfo } = await llamaLibrary();

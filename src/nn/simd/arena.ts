@@ -1,6 +1,6 @@
 /** Memory of the kernels: typed arrays that lie in one WebAssembly memory, which threads share. */
 import { WorkbenchError } from '../../run/errors.js';
-import { withArrays, type Numbers } from '../../run/shared-memory.js';
+import { withArrays, type Numbers } from '../../run/worker-pool.js';
 import { missing, type WasmMemory, webAssembly } from './kernels.js';
 
 /** Bytes between beginnings of arrays: a line of the cache, so that threads that write to neighbouring arrays do not share one. */

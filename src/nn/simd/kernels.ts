@@ -10,7 +10,6 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
-/** A compiled module. */
 type WasmModule = object;
 
 interface WasmApi {
@@ -66,9 +65,7 @@ function compile(): WasmModule {
   return new webAssembly.Module(bytes);
 }
 
-function read(): Uint8Array {
-  return readFileSync(new URL('./kernels.wasm', import.meta.url));
-}
+const read = (): Uint8Array => readFileSync(new URL('./kernels.wasm', import.meta.url));
 
 /** Refuses a Node without WebAssembly SIMD. @throws WorkbenchError `native` */
 export function missing(): never {

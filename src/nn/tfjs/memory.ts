@@ -204,7 +204,6 @@ export class TfjsMemory {
     return this.gather(this.of<Tensor2D>(table, [table.length / width, width]), index);
   }
 
-  /** Rows of a table. */
   protected gather(table: Tensor2D, index: Tensor1D): Tensor2D {
     const { tf } = this;
     if (this.backend !== 'wasm') return tf.gather(table, index);

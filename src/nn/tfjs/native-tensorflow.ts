@@ -14,9 +14,8 @@ export const nativePackage = '@tensorflow/tfjs-node-gpu';
 export const nativeAddon = 'tfjs_binding.node';
 
 /** Target of `kgwalk native install`: `KGWALK_NATIVE`, default `native` in `KGWALK_HOME`; `npm ci` would empty `node_modules`. */
-export function nativeFolder(): string {
-  return env.KGWALK_NATIVE ? resolve(env.KGWALK_NATIVE) : join(kgwalkHome(), 'native');
-}
+export const nativeFolder = (): string =>
+  env.KGWALK_NATIVE ? resolve(env.KGWALK_NATIVE) : join(kgwalkHome(), 'native');
 
 const require = createRequire(import.meta.url);
 

@@ -25,7 +25,6 @@ export interface Calls {
 
 /** Arguments of a dispatch: at most 60 numbers, at a multiple of 256 bytes. */
 const slotBytes = 256;
-/** Dispatches of one submit. */
 const mostSlots = 4096;
 /** Groups along one dimension of a dispatch. */
 const mostGroups = 65535;
@@ -71,7 +70,6 @@ export class Device {
 
   constructor(
     readonly gpu: GPUDevice,
-    /** Name by its driver. */
     readonly name: string,
   ) {
     this.#slots = this.#create(slotBytes * mostSlots, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
@@ -97,12 +95,10 @@ export class Device {
     this.#gone.register(owner, give);
   }
 
-  /** True while kernels are queued. */
   get waits(): boolean {
     return this.#used > 0;
   }
 
-  /** Number of submits. */
   get serial(): number {
     return this.calls.submits;
   }

@@ -20,11 +20,7 @@ import { type Index, type PlacedLists, Room, type Span } from './room.js';
 
 const normalizations = { unit: 0, layer: 1, rms: 2 } as const;
 /** Arguments of a queued kernel that take up what follows it. */
-interface Takes {
-  bias?: number;
-  act?: number;
-  derivative?: number;
-}
+type Takes = { bias?: number; act?: number; derivative?: number };
 
 /** Groups below which a product is cut finer, so that a card has work for all of its processors. */
 const fewTiles = 256;
@@ -390,6 +386,4 @@ export class WebGpuExecutor implements Executor<Span, Index> {
 }
 
 /** The executor of the fastest card. @throws WorkbenchError `native` without the package or without a device */
-export async function openWebGpu(): Promise<WebGpuExecutor> {
-  return new WebGpuExecutor(await openDevice());
-}
+export const openWebGpu = async (): Promise<WebGpuExecutor> => new WebGpuExecutor(await openDevice());

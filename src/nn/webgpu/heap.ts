@@ -5,10 +5,7 @@ import { WorkbenchError } from '../../run/errors.js';
 export type Memory = 'floats' | 'ints';
 
 /** Free runs, in ascending order with a gap between any two. */
-interface Free {
-  at: number;
-  length: number;
-}
+type Free = { at: number; length: number };
 
 /** Values that a heap begins with. */
 const least = 2 ** 18;
@@ -19,10 +16,7 @@ export class Heap {
   readonly #free: Free[] = [];
   #capacity = 0;
 
-  /**
-   * @param most bytes of it
-   * @param grown makes a larger buffer with the contents of the one before
-   */
+  /** @param most bytes of it @param grown makes a larger buffer with the contents of the one before */
   constructor(
     readonly most: number,
     readonly grown: (bytes: number, before?: GPUBuffer) => GPUBuffer,

@@ -34,11 +34,7 @@ export interface PlacedLists extends Omit<Lists, 'begins' | 'order' | 'rows'> {
 }
 
 /** Entries that were picked: where each of the held ones stands among them, and the other way round. */
-export interface Picked {
-  place: number;
-  source: number;
-  length: number;
-}
+export type Picked = { place: number; source: number; length: number };
 
 interface Piece {
   at: number;

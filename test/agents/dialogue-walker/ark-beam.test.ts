@@ -21,7 +21,7 @@ import { stateTextSettings } from '../../../envs/settings.js';
 import { evaluationSettings } from '../../../trainers/evaluation-settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { type Graph, type Path, type Triple } from '../../../src/kg/graph.js';
-import { arkRanks, type ArkRanks } from '../../../src/metrics/ark-ranks.js';
+import { arkRanks, type ArkRanks } from '../../../src/metrics/ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { evaluatedDialogues } from '../../fixtures/evaluated.js';
 import { checkProperty } from '../../fixtures/property.js';

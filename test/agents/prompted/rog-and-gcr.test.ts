@@ -4,8 +4,7 @@ import type { Decision, RewriteDecision } from '../../../src/llm/decision.js';
 import { mostAnswers } from '../../../src/llm/decisions/forms/answer.js';
 import { textQueries } from '../../../src/llm/decisions/likelihood/by-likelihood.js';
 import { pathText } from '../../../src/llm/decisions/prompt-text.js';
-import { readReply } from '../../../src/llm/decisions/read-reply.js';
-import { replyFormat } from '../../../src/llm/decisions/reply-forms.js';
+import { readReply, replyFormat } from '../../../src/llm/decisions/reply-forms.js';
 import { type Facts, type Ways, graphOf, townAsker, townFacts } from './clock-town.js';
 
 const graph = graphOf(townFacts);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { demoDialogues } from '../../../datasets/demo/dialogues.js';
+import { demoDialogues } from '../../../datasets/demo/write-release.js';
 import { demoQuestions } from '../../../datasets/demo/questions.js';
 import { demoSettings } from '../../../datasets/demo/schema.js';
 import { demoFacts, demoWorld } from '../../../datasets/demo/world.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { extractLinks, type ExtractOptions, readTopics } from '../../../datasets/links/extract-links.js';
 import { loadLinkDataset } from '../../../datasets/links/link-dataset.js';
-import { parseSparqlSource } from '../../../src/sparql/source.js';
+import { parseSparqlSource } from '../../../src/kg/sparql/source.js';
 import { kgwalk } from '../../fixtures/command-line.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { openTestEndpoint, type TestEndpoint, testPrefix } from '../../fixtures/sparql-endpoint.js';

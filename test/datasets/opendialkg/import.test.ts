@@ -3,8 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkDialogueDataset, loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
-import { splitOf } from '../../../datasets/opendialkg/read-release.js';
-import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
+import { splitOf, importOpenDialKg } from '../../../datasets/opendialkg/import.js';
 import {
   csvOf,
   folderWith,

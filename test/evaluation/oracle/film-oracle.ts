@@ -2,7 +2,7 @@
 import type { QuestionSample } from '../../../datasets/question.js';
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
 import type { Candidate, Decision, PathsDecision, ReplyOf } from '../../../src/llm/decision.js';
-import { readReply } from '../../../src/llm/decisions/read-reply.js';
+import { readReply } from '../../../src/llm/decisions/reply-forms.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
 import type { LanguageModel } from '../../../src/llm/language-model.js';
 import { filmGraph, filmQuestions, questionOf } from '../../fixtures/toy-questions.js';

@@ -14,9 +14,8 @@ import { type CorpusWorld, loadCorpusWorld } from '../../../models/demo/corpus/w
 import { decisionDraft } from '../../../models/demo/corpus/decisions.js';
 import { chatSegments } from '../../../models/llama/chat-segments.js';
 import { type CorpusSegment, sizeOf } from '../../../models/llama/corpus-document.js';
-import { readReply } from '../../../src/llm/decisions/read-reply.js';
+import { readReply, replyFormat } from '../../../src/llm/decisions/reply-forms.js';
 import { type Chosen, plainHead, plainRelation } from '../../../src/llm/decisions/likelihood/plain-text.js';
-import { replyFormat } from '../../../src/llm/decisions/reply-forms.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { grammarAccepts } from '../../fixtures/gbnf-acceptor.js';
 import { folderWith } from '../../fixtures/tiny-release.js';

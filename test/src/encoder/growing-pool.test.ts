@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { growingPool } from '../../../src/encoder/llama-contexts.js';
+import { growingPool } from '../../../src/encoder/llama-encoder.js';
 
 /** Opens sizes as values, and writes down what is opened and closed. */
 function watched() {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as files from '../../../src/llm/model-files.js';
-import { modelRegistry } from '../../../src/llm/model-registry.js';
+import { modelRegistry } from '../../../src/llm/model-files.js';
 import { modelsFolder } from '../../../src/run/locations.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { thrownBy } from '../../fixtures/thrown.js';

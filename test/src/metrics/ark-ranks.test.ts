@@ -1,10 +1,21 @@
 /** Hit counting of LLM-ARK's published code on hand-made beams: each difference from strict counting. */
 import { describe, expect, test } from '@jest/globals';
-import { arkBeamWidth, arkRanks, padEntity, type ArkBeam } from '../../../src/metrics/ark-ranks.js';
-import { hitAtK, pathRanks, targetRanks } from '../../../src/metrics/path-hits.js';
+import {
+  arkBeamWidth,
+  arkRanks,
+  padEntity,
+  type ArkBeam,
+  hitAtK,
+  pathRanks,
+  targetRanks,
+  filteredRank,
+  hitsAtK,
+  mrr,
+  realisticRank,
+  spreadOf,
+} from '../../../src/metrics/ranks.js';
 import type { Path, Triple } from '../../../src/kg/graph.js';
 import { finalEntities } from '../../fixtures/final-entities.js';
-import { filteredRank, hitsAtK, mrr, realisticRank, spreadOf } from '../../../src/metrics/ranks.js';
 
 const equal = 99;
 const start = 0;

@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { bootstrapMeans, groupDifference, pairedDifferences } from '../../../src/metrics/bootstrap.js';
+import {
+  bootstrapMeans,
+  groupDifference,
+  pairedDifferences,
+  percentiles,
+  studentInterval,
+  wilsonAt,
+} from '../../../src/metrics/bootstrap.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { percentiles, studentInterval, wilsonAt } from '../../../src/metrics/intervals.js';
 
 describe('the interval of a mean', () => {
   test('is the binomial one where every sample is its own cluster', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Path, Triple } from '../../../src/kg/graph.js';
-import { distinctPaths, hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../../src/metrics/path-hits.js';
+import { distinctPaths, hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../../src/metrics/ranks.js';
 import { finalEntities } from '../../fixtures/final-entities.js';
 import { checkProperty } from '../../fixtures/property.js';
 

@@ -2,7 +2,7 @@ import { appendFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type Cursor, followRecords, logStart, readOn } from '../../../src/run/follow-log.js';
+import { type Cursor, followRecords, logStart, readOn } from '../../../src/run/json-lines.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 const numbers = z.number();

@@ -3,7 +3,7 @@
  * a small model checker that visits every state there is.
  */
 import { describe, expect, test } from '@jest/globals';
-import { holds, isDone, type LockDisk, type LockState, lockStep, waits } from '../../../src/run/lock-steps.js';
+import { holds, isDone, type LockDisk, type LockState, lockStep, waits } from '../../../src/run/run-lock.js';
 import { tally } from '../../fixtures/long-tests.js';
 
 interface Process {

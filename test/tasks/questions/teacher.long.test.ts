@@ -12,7 +12,7 @@ import { runSettings } from '../../../presets/index.js';
 import { loadConfig } from '../../../src/run/config.js';
 import { resolvePreset } from '../../../src/run/locations.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import { sealEvaluation } from '../../../src/run/evaluation-seal.js';
+import { sealEvaluation } from '../../../src/run/evaluation.js';
 import { readProvenance } from '../../../src/run/provenance.js';
 import { writeSealed } from '../../fixtures/made-up-runs.js';
 import { runFiles } from '../../../src/run/run-files.js';

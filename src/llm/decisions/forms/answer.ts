@@ -206,9 +206,7 @@ function truthOf(value: unknown, lenient: boolean): string[] | undefined {
   return word === 'false' || (lenient && word === 'no') ? ['false'] : undefined;
 }
 
-function isPlain(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number';
-}
+const isPlain = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
 
 /** A reply that is nothing but a name or a list of names; what begins like JSON would have been read before. */
 function shortLine(lines: readonly string[]): string[] | undefined {

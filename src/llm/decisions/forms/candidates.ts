@@ -145,9 +145,7 @@ export const matchForm: ReplyForm<MatchDecision> = {
     map: matches.map(({ candidate, target, score }) => [candidate + 1, target + 1, score]),
   }),
   shape({ candidates, targets }) {
-    const entry = {
-      tuple: [wholeNumbers(1, candidates.length), wholeNumbers(1, targets.length), wholeNumbers(0, 10)],
-    };
+    const entry = { tuple: [wholeNumbers(1, candidates.length), wholeNumbers(1, targets.length), wholeNumbers(0, 10)] };
     // A model that never stops must not write every pair; more than that is still read.
     const pairs = candidates.length * targets.length;
     return {

@@ -33,9 +33,7 @@ export const chainsForm: ReplyForm<ChainsDecision> = {
   },
 };
 
-function wanted({ count, allowed }: ChainsDecision | PathsDecision): number {
-  return Math.min(count, allowed.length);
-}
+const wanted = ({ count, allowed }: ChainsDecision | PathsDecision): number => Math.min(count, allowed.length);
 
 /** Chains that are not allowed are dropped, repeated ones too; unreadable where none is left. */
 function chainsOf(decision: ChainsDecision, written: readonly unknown[], lenient: boolean): ChainsReply | undefined {
@@ -61,9 +59,7 @@ function chainsOf(decision: ChainsDecision, written: readonly unknown[], lenient
 }
 
 function namesOf(entry: unknown, lenient: boolean): string[] | undefined {
-  if (Array.isArray(entry)) {
-    return entry.every((name) => typeof name === 'string') ? (entry as string[]) : undefined;
-  }
+  if (Array.isArray(entry)) return entry.every((name) => typeof name === 'string') ? (entry as string[]) : undefined;
   if (!lenient || typeof entry !== 'string') return undefined;
   return /->|→/.test(entry) ? entry.split(/->|→/).map(unwrapped) : splitList(entry, true).map(unwrapped);
 }
@@ -80,13 +76,9 @@ function chainsByNames({ allowed, relationName }: ChainsDecision, shape: (name: 
   return chains;
 }
 
-function withoutDirection(name: string): string {
-  return name.startsWith('~') ? name.slice(1) : name;
-}
+const withoutDirection = (name: string): string => (name.startsWith('~') ? name.slice(1) : name);
 
-function chainKey(names: readonly string[]): string {
-  return JSON.stringify(names);
-}
+const chainKey = (names: readonly string[]): string => JSON.stringify(names);
 
 /** Written paths that are looked at for each that is wanted: a model that never stops must not cost time. */
 const namesEach = 4;

@@ -112,9 +112,7 @@ const chains: Way<ChainsDecision> = {
     const texts = allowed.map((chain) => plainChain(chain.map(relationName)));
     return texts.length === 0 || count < 1 ? [] : [queryOf('chain', decision, texts)];
   },
-  take: ({ allowed, count }, { order }) => ({
-    reply: { chains: order.slice(0, count).map((i) => [...allowed[i]!]) },
-  }),
+  take: ({ allowed, count }, { order }) => ({ reply: { chains: order.slice(0, count).map((i) => [...allowed[i]!]) } }),
 };
 
 const paths: Way<PathsDecision> = {
@@ -212,14 +210,10 @@ function wayOf<D extends Decision>(decision: D): Queries<D> | undefined {
 }
 
 /** True for a decision that chooses among candidates, which is scored. */
-export function isChoice(decision: Decision): boolean {
-  return wayOf(decision) !== undefined;
-}
+export const isChoice = (decision: Decision): boolean => wayOf(decision) !== undefined;
 
 /** Everything that a decision by likelihood scores, empty where nothing is offered; undefined for free text. */
-export function textQueries(decision: Decision): TextQuery[] | undefined {
-  return wayOf(decision)?.queries(decision);
-}
+export const textQueries = (decision: Decision): TextQuery[] | undefined => wayOf(decision)?.queries(decision);
 
 /** Complete prompt of a decision by likelihood, which identifies it. */
 export function plainPrompt(decision: Decision): Prompt {

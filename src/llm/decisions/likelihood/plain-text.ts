@@ -37,9 +37,7 @@ export function plainBody(chosen: Chosen, { question, context = [], evidence = [
 }
 
 /** A text as it follows a body. */
-export function plainContinuation(text: string): string {
-  return ` ${text}`;
-}
+export const plainContinuation = (text: string): string => ` ${text}`;
 
 /** `~film.film.directed_by` → `directed by`: a relation's words, in both directions. */
 export function plainRelation(name: string): string {
@@ -49,9 +47,7 @@ export function plainRelation(name: string): string {
 }
 
 /** Relation names as one chain: `directed by, then written by`. */
-export function plainChain(names: readonly string[]): string {
-  return names.map(plainRelation).join(`${then} `);
-}
+export const plainChain = (names: readonly string[]): string => names.map(plainRelation).join(`${then} `);
 
 /** A solved question as a line, used as an example. @param topics names as the question has them */
 export function plainSolved(question: string, topics: readonly string[], chain: readonly string[]): string {
@@ -60,16 +56,11 @@ export function plainSolved(question: string, topics: readonly string[], chain: 
 }
 
 /** `topic → relation → relation` and `relation → entity` with the relations' words; other lines as they are. */
-export function plainLine(line: string): string {
-  return oneLine(line).split(arrow).map(plainStep).join(arrow);
-}
+export const plainLine = (line: string): string => oneLine(line).split(arrow).map(plainStep).join(arrow);
 
 /** Names of relations are written with underscores or dots and without spaces; names of entities rarely are. */
-function plainStep(step: string): string {
-  return /^~?[\p{L}\p{N}]+(?:[_.][\p{L}\p{N}_.]+)?$/u.test(step) && /[_.~]/.test(step)
-    ? plainRelation(step)
-    : shownName(step);
-}
+const plainStep = (step: string): string =>
+  /^~?[\p{L}\p{N}]+(?:[_.][\p{L}\p{N}_.]+)?$/u.test(step) && /[_.~]/.test(step) ? plainRelation(step) : shownName(step);
 
 export function plainCandidate({ kind, text }: { kind: string; text: string }): string {
   if (kind === 'relation') return plainRelation(text);
@@ -89,9 +80,7 @@ function blockLines({ label, lines, role }: ContextBlock): string[] {
   return [`${oneLine(label)}: ${lines.map(plainLine).join('; ')}`];
 }
 
-function asksFor(question: string): string {
-  return `${question.replace(/(?<![\s?])[\s?]+$/u, '')}?`;
-}
+const asksFor = (question: string): string => `${question.replace(/(?<![\s?])[\s?]+$/u, '')}?`;
 
 /**
  * Replaces the first mention of the topic, as a whole word in any case, with its brackets; several names have commas
@@ -175,6 +164,4 @@ const examples: Readonly<Record<Chosen, readonly string[]>> = {
 };
 
 /** The worked examples of what is chosen: the beginning of every text that is scored, up to the end of the last line. */
-export function plainHead(chosen: Chosen): string {
-  return examples[chosen].join('\n');
-}
+export const plainHead = (chosen: Chosen): string => examples[chosen].join('\n');

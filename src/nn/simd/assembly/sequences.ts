@@ -57,10 +57,7 @@ export function gruCell(given: usize, own: usize, past: usize, gates: usize, out
   }
 }
 
-/**
- * Backward of `gruCell`: adds to `ofGiven`, `ofOwn` and `ofPast`, each of which may be 0.
- * @param grads float32 [m, dim]: by `out`
- */
+/** Backward of `gruCell`: adds to `ofGiven`, `ofOwn` and `ofPast`, each of which may be 0. @param grads float32 [m, dim]: by `out` */
 export function gruCellGrad(
   grads: usize,
   own: usize,

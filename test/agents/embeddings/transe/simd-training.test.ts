@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { scoreTriple } from '../../../../src/embedding/transe.js';
 import type { TripleColumns } from '../../../../src/kg/graph.js';
 import { Rng } from '../../../../src/run/seeds.js';
-import { withArrays } from '../../../../src/run/shared-memory.js';
+import { withArrays } from '../../../../src/run/worker-pool.js';
 import { type TransESettings, transeSettings } from '../../../../agents/embeddings/transe/settings.js';
 import { openShare, trainTransE } from '../../../../agents/embeddings/transe/train-transe.js';
 import { createTripleSet, hasTriple } from '../../../../agents/embeddings/transe/triples.js';

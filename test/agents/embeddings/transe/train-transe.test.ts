@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { knownAnswers } from '../../../../src/embedding/known-answers.js';
 import { linkMetrics, linkRanks } from '../../../../src/embedding/rank-links.js';
-import { withArrays } from '../../../../src/run/shared-memory.js';
+import { withArrays } from '../../../../src/run/worker-pool.js';
 import { type TransESettings, transeSettings } from '../../../../agents/embeddings/transe/settings.js';
 import { trainTransE } from '../../../../agents/embeddings/transe/train-transe.js';
 import type { TransEState } from '../../../../agents/embeddings/transe/work.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type MemoryEntry, chainMemory, trainEntries } from '../../../../agents/prompted/self-veqa/chain-memory.js';
 import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 import { textVectors } from '../../../../src/encoder/state-encoder.js';
-import { readReply } from '../../../../src/llm/decisions/read-reply.js';
+import { readReply } from '../../../../src/llm/decisions/reply-forms.js';
 import { scriptedClient } from '../../../fixtures/scripted-client.js';
 import {
   type Asked,
