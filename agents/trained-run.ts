@@ -120,7 +120,7 @@ const common = { name: z.string(), data: dataSettings, encoder: encoderSettings 
 
 /**
  * Opens data, encoder and weights of a run over questions; refuses a checkpoint of another graph, data set or encoder.
- * @param sections schemas of the settings that the agent needs beside name, data and encoder
+ * @param sections schemas of further settings that the agent needs; name, data and encoder are there
  * @param make the agent, and what frees its memory; what else it gives is handed on
  * @throws as `openTrainedRun`
  */

@@ -49,7 +49,7 @@ export const runSettings = z.strictObject({
   log: logSettings.prefault({}),
 });
 
-/** Shared settings of a run with their values; those of its method lie beside them. */
+/** Shared settings of a run with their values; those of its method come with them. */
 export type RunSettings = z.output<typeof runSettings>;
 
 /**

@@ -57,7 +57,7 @@ test('stopped and resumed leaves the bytes of a run that was not', async () => {
   expect(weights(other)).toEqual(weights(run()));
 });
 
-test('is evaluated beside agents, asked and reported', async () => {
+test('is evaluated with agents, asked and reported', async () => {
   const words = ['--dataset', 'films/1-hop', '--split', 'valid', '--plugin', plugin];
   const names = [run(), 'random-chain'];
   const { agents } = await kgwalkJson<{ agents: { metrics: { 'hit@1': { value: number } } }[] }>(
@@ -85,7 +85,7 @@ test('brings its section: known, checked, and refused where nothing reads it', a
   expect(existsSync(join(home(), 'none'))).toBe(false);
 });
 
-test('has a name and a section of its own', () => {
+test('has its own name and section', () => {
   const method = { section: 'byWord', settings: z.object({}) } as unknown as Method;
   const registry = questionMethods as unknown as MethodRegistry<never, never, unknown>;
   expect(() => registry.register('nsm', method)).toThrow('got the name of another');

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionLogProbs } from '../../../trainers/actor.js';
 import type { StateRequest } from '../../../agents/dialogue-walker/features/featurizer.js';
-import { type StateBatch, allocateBatch, createStateRows, scalarNames } from '../../../agents/dialogue-walker/heads/head.js';
+import {
+  type StateBatch,
+  allocateBatch,
+  createStateRows,
+  scalarNames,
+} from '../../../agents/dialogue-walker/heads/head.js';
 import { linkedTurns, linkedTurnsOf } from '../../../agents/dialogue-walker/linked-turns.js';
 import { type Policy, StateReader, walkerActor } from '../../../agents/dialogue-walker/policy.js';
 import type { WalkerSettings } from '../../../agents/dialogue-walker/settings.js';

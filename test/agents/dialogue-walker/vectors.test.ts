@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeGraph, encodeTasks, frozenTables, readTables, writeTables } from '../../../agents/dialogue-walker/vectors.js';
+import {
+  encodeGraph,
+  encodeTasks,
+  frozenTables,
+  readTables,
+  writeTables,
+} from '../../../agents/dialogue-walker/vectors.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { principalComponents } from '../../../src/nn/principal-components.js';

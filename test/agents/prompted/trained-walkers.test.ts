@@ -172,7 +172,11 @@ describe('a trained walker', () => {
   test('walks the given length, which training did not have', async () => {
     const dataset = loadQuestionDataset('films');
     const films = await dataset.loadGraph(dataset.subsets);
-    const { ranker, close } = await loadRelationRanker({ folder: run, checkpoint: 'best' }, { dataset: 'films', graph: films }, {});
+    const { ranker, close } = await loadRelationRanker(
+      { folder: run, checkpoint: 'best' },
+      { dataset: 'films', graph: films },
+      {},
+    );
     const [{ task }] = dataset.questions(films, { subsets: ['2-hop'], split: 'valid' }) as [QuestionSample];
     const lengths = async (hops?: number) =>
       (await ranker.walks(task, 4, hops)).map(({ relations }) => relations.length);
@@ -300,7 +304,11 @@ describe('as a pre-filter', () => {
     test('ranks what it learned first, from the relations walked and the question alone', async () => {
       const dataset = loadQuestionDataset('films');
       const films = await dataset.loadGraph(dataset.subsets);
-      const { ranker, close } = await loadRelationRanker({ folder: run, checkpoint: 'best' }, { dataset: 'films', graph: films }, {});
+      const { ranker, close } = await loadRelationRanker(
+        { folder: run, checkpoint: 'best' },
+        { dataset: 'films', graph: films },
+        {},
+      );
       for (const { task, gold } of dataset.questions(films, { subsets: ['2-hop'], split: 'valid' })) {
         const [chain] = gold.chains;
         const relations = Array.from({ length: films.numRelations }, (_, i) => i);

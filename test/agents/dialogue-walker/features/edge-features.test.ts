@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DialogueScratch, type FrozenVectors, NameIndex } from '../../../../agents/dialogue-walker/features/dialogue-scratch.js';
+import {
+  DialogueScratch,
+  type FrozenVectors,
+  NameIndex,
+} from '../../../../agents/dialogue-walker/features/dialogue-scratch.js';
 import {
   edgeFeatureNames,
   edgeStatistics,

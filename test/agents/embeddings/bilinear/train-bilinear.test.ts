@@ -7,7 +7,11 @@ import { Rng } from '../../../../src/run/seeds.js';
 import { Arena } from '../../../../src/nn/simd/arena.js';
 import { openKernels } from '../../../../src/nn/simd/kernels.js';
 import { bilinearSettings } from '../../../../agents/embeddings/bilinear/settings.js';
-import { type BilinearState, createBilinear, trainBilinear } from '../../../../agents/embeddings/bilinear/train-bilinear.js';
+import {
+  type BilinearState,
+  createBilinear,
+  trainBilinear,
+} from '../../../../agents/embeddings/bilinear/train-bilinear.js';
 import { ranksByScores } from '../../../fixtures/rank-of.js';
 import { tinyLinkWorld } from '../../../fixtures/tiny-links.js';
 import { columnsOf, idsOf } from '../../../fixtures/triple-columns.js';
