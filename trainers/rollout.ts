@@ -1,4 +1,4 @@
-/** Rollouts of whole walks: each chosen sample is walked several times under the current policy into a buffer. */
+/** The buffer of a round, and rollouts of whole walks: each chosen sample is walked several times under the current policy. */
 import { actionLogProbs, type ActionLogProbs, type Actor, type TaskRequest, type ValueNetwork } from './actor.js';
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -46,15 +46,10 @@ export const wholeWalks =
     const samplesOf = sampleOrder(walkable, samplesPerUpdate, seed);
     return async (update, draw) => {
       const walked = await collectRollouts(actor, critic, envs, buffer, samplesOf(update), explorations, draw);
-      const { rollout, states, samples } = buffer;
-      return {
-        rollout,
-        states,
-        samples,
-        figures: { 'rollout/reward': walked.reward, 'rollout/hit_rate': walked.hits, 'rollout/length': walked.length },
-        setAdvantages: (advantages) => buffer.setAdvantages(advantages),
-        minibatches: (rng) => buffer.minibatches(minibatchSamples, rng),
-      };
+      return buffer.round(
+        { 'rollout/reward': walked.reward, 'rollout/hit_rate': walked.hits, 'rollout/length': walked.length },
+        (rng) => buffer.bySample(minibatchSamples, rng),
+      );
     };
   };
 
@@ -273,7 +268,7 @@ export interface Minibatch {
 }
 
 /** One column per numeric field of `Transitions`, under its name there; initially zeros. */
-export const columnsOf = (capacity: number) => ({
+const columnsOf = (capacity: number) => ({
   state: new Int32Array(capacity),
   sample: new Int32Array(capacity),
   action: new Int32Array(capacity),
@@ -287,19 +282,22 @@ export const columnsOf = (capacity: number) => ({
   returns: new Float32Array(capacity),
 });
 
-/** Transitions in typed arrays, with deduplicated states. Filled once per round; `clear` keeps the memory. */
+/**
+ * Transitions of a round in typed arrays, with their states: deduplicated ones of walks, added step by step, or one of each row of
+ * environments that are stepped together, written into the columns. `clear` keeps the memory.
+ */
 export class RolloutBuffer<State> {
   readonly #capacity: number;
-  readonly #columns: ReturnType<typeof columnsOf>;
+  readonly columns: ReturnType<typeof columnsOf>;
   readonly #stateIndices = new Map<string | number, number>();
-  /** Deduplicated states, by index. */
+  /** States by index. */
   readonly states: State[] = [];
   #length = 0;
 
   /** @param capacity maximum number of transitions: samples × explorations × horizon */
   constructor(capacity: number) {
     this.#capacity = capacity;
-    this.#columns = columnsOf(capacity);
+    this.columns = columnsOf(capacity);
   }
 
   /** Number of transitions. */
@@ -307,9 +305,26 @@ export class RolloutBuffer<State> {
     return this.#length;
   }
 
+  /** Counts every row as written, each with its state. */
+  fill(): void {
+    this.#length = this.#capacity;
+  }
+
+  /** The round that it holds. @param minibatches one pass over its transitions */
+  round(figures: Record<string, number>, minibatches: Rollout<State>['minibatches']): Rollout<State> {
+    const { rollout, states, samples } = this;
+    const setAdvantages = (found: Advantages) => this.setAdvantages(found);
+    return { figures, rollout, states, samples, setAdvantages, minibatches };
+  }
+
+  setAdvantages({ advantages, returns }: Advantages): void {
+    this.columns.advantage.set(advantages);
+    this.columns.returns.set(returns);
+  }
+
   /** Columns needed for advantages; views. */
   get rollout(): RolloutSteps {
-    const { reward, oldValue, next, terminated, bootstrapValue } = this.#columns;
+    const { reward, oldValue, next, terminated, bootstrapValue } = this.columns;
     return {
       rewards: reward.subarray(0, this.#length),
       values: oldValue.subarray(0, this.#length),
@@ -321,7 +336,7 @@ export class RolloutBuffer<State> {
 
   /** int32: sample of each transition; a view. */
   get samples(): Int32Array {
-    return this.#columns.sample.subarray(0, this.#length);
+    return this.columns.sample.subarray(0, this.#length);
   }
 
   clear(): void {
@@ -353,7 +368,7 @@ export class RolloutBuffer<State> {
     if (row === this.#capacity) {
       throw new WorkbenchError('failure', `expected at most ${row} transitions, got one more, at RolloutBuffer.add`);
     }
-    const columns = this.#columns;
+    const columns = this.columns;
     columns.state[row] = step.state;
     columns.sample[row] = step.sample;
     columns.action[row] = step.action;
@@ -370,12 +385,7 @@ export class RolloutBuffer<State> {
 
   /** Marks the episode that ends in `row` as truncated, with the critic's value of the next state. */
   truncate(row: number, bootstrapValue: number): void {
-    this.#columns.bootstrapValue[row] = bootstrapValue;
-  }
-
-  setAdvantages({ advantages, returns }: Advantages): void {
-    this.#columns.advantage.set(advantages);
-    this.#columns.returns.set(returns);
+    this.columns.bootstrapValue[row] = bootstrapValue;
   }
 
   /**
@@ -383,7 +393,7 @@ export class RolloutBuffer<State> {
    * the policy once.
    * @param minibatchSamples samples per minibatch; the last one may hold fewer
    */
-  *minibatches(minibatchSamples: number, rng: Rng): Generator<Minibatch> {
+  *bySample(minibatchSamples: number, rng: Rng): Generator<Minibatch> {
     const rowsOf = new Map<number, number[]>();
     for (const [row, sample] of this.samples.entries()) {
       const rows = rowsOf.get(sample);
@@ -397,8 +407,29 @@ export class RolloutBuffer<State> {
     }
   }
 
+  /** Rows in a seeded order, each with its own state. @param size transitions per minibatch; the last one may hold fewer */
+  *byRow(size: number, rng: Rng): Generator<Minibatch> {
+    const rows = Int32Array.from({ length: this.#length }, (_, row) => row);
+    const order = rng.shuffle(rows.slice());
+    const shuffled = pickTransitions(this.columns, order);
+    for (let begin = 0; begin < order.length; begin += size) {
+      const states = order.subarray(begin, begin + size);
+      const part = <Column extends Int32Array | Float32Array>(column: Column) =>
+        column.subarray(begin, begin + size) as Column;
+      const transitions = {
+        state: rows.subarray(0, states.length),
+        action: part(shuffled.action),
+        oldLogProb: part(shuffled.oldLogProb),
+        oldValue: part(shuffled.oldValue),
+        advantage: part(shuffled.advantage),
+        returns: part(shuffled.returns),
+      };
+      yield { states, transitions };
+    }
+  }
+
   #gather(rows: readonly number[]): Minibatch {
-    const transitions = pickTransitions(this.#columns, rows);
+    const transitions = pickTransitions(this.columns, rows);
     const local = new Map<number, number>();
     transitions.state.forEach((index, i) => {
       if (!local.has(index)) local.set(index, local.size);

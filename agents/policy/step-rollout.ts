@@ -9,16 +9,8 @@ import { readStatistics, statisticsTensors } from './policy.js';
 import { WatchedEnv } from './watched-env.js';
 import { type Checkpoint, optimizerPrefix } from '../../checkpoints/checkpoint.js';
 import type { Normalizer } from '../../envs/wrappers/normalizer.js';
-import { type Rng, subSeed } from '../../src/run/seeds.js';
-import {
-  type ActionDraw,
-  type Collect,
-  columnsOf,
-  type Minibatch,
-  pickTransitions,
-  type Rollout,
-  valuesOf,
-} from '../../trainers/rollout.js';
+import { subSeed } from '../../src/run/seeds.js';
+import { type ActionDraw, type Collect, type Rollout, RolloutBuffer, valuesOf } from '../../trainers/rollout.js';
 import type { ExtraState } from '../../trainers/session.js';
 import { z } from 'zod';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -103,9 +95,7 @@ export class StepRollout {
   readonly #observations: readonly VectorObservation[];
   readonly #vectors: Float32Array;
   readonly #masks: Uint8Array;
-  readonly #columns: ReturnType<typeof columnsOf>;
-  /** 0, 1, 2 … */
-  readonly #rows: Int32Array;
+  readonly #buffer: RolloutBuffer<unknown>;
   /** Per copy: number of its running episode, and its actions so far. */
   readonly #numbers: Int32Array;
   readonly #actions: number[][];
@@ -130,8 +120,8 @@ export class StepRollout {
       if (!shape.masked) return observation;
       return { observation, actionMask: this.#masks.subarray(row * shape.numActions, (row + 1) * shape.numActions) };
     });
-    this.#columns = columnsOf(this.#capacity);
-    this.#rows = Int32Array.from({ length: this.#capacity }, (_, row) => row);
+    this.#buffer = new RolloutBuffer(this.#capacity);
+    this.#buffer.fill();
     this.#numbers = new Int32Array(envs.length).fill(-1);
     this.#actions = envs.map(() => []);
     this.#running = new Float64Array(envs.length);
@@ -140,13 +130,13 @@ export class StepRollout {
   /** Collector for `ppo`. An observation kept by an actor is overwritten in the next round. */
   collect<Request>(): Collect<VectorObservation, Request> {
     return ({ actor, critic }) => {
-      const states = new Array<Request>(this.#capacity);
+      const states = this.#buffer.states as Request[];
       return async (_update, draw) => {
         this.#carryOver();
         const cut = await this.#walk(actor, states, draw);
         await this.#value(actor, critic, states, cut);
         this.#between = this.#stand();
-        return this.#round(states);
+        return this.#round<Request>();
       };
     };
   }
@@ -169,7 +159,7 @@ export class StepRollout {
     draw: ActionDraw,
   ): Promise<Map<number, VectorObservation>> {
     const { normalizer } = this.#options;
-    const { action, oldLogProb, reward, terminated, next } = this.#columns;
+    const { action, oldLogProb, reward, terminated, next } = this.#buffer.columns;
     const cut = new Map<number, VectorObservation>();
     for (let begin = 0; begin < this.#capacity; begin += this.#numEnvs) {
       const end = begin + this.#numEnvs;
@@ -223,7 +213,7 @@ export class StepRollout {
     states: readonly Request[],
     cut: ReadonlyMap<number, VectorObservation>,
   ): Promise<void> {
-    const { oldValue, terminated, bootstrapValue } = this.#columns;
+    const { oldValue, terminated, bootstrapValue } = this.#buffer.columns;
     oldValue.fill(0);
     bootstrapValue.fill(0);
     if (!critic) return;
@@ -238,42 +228,13 @@ export class StepRollout {
     [...left.keys()].forEach((row, i) => (bootstrapValue[row] = rest[i]!));
   }
 
-  #round<Request>(states: readonly Request[]): Rollout<Request> {
-    const { reward: rewards, oldValue: values, next, terminated, bootstrapValue: bootstrapValues } = this.#columns;
+  #round<Request>(): Rollout<Request> {
     this.#recent = this.#recent.slice(-recentEpisodes);
     const count = this.#recent.length;
     const mean = (of: 0 | 1) => this.#recent.reduce((sum, episode) => sum + episode[of] / count, count > 0 ? 0 : NaN);
-    return {
-      figures: { 'rollout/reward': mean(0), 'rollout/length': mean(1) },
-      rollout: { rewards, values, next, terminated, bootstrapValues },
-      states,
-      samples: this.#columns.sample,
-      setAdvantages: ({ advantages, returns }) => {
-        this.#columns.advantage.set(advantages);
-        this.#columns.returns.set(returns);
-      },
-      minibatches: (rng) => this.#minibatches(this.#options.minibatchSize, rng),
-    };
-  }
-
-  *#minibatches(size: number, rng: Rng): Generator<Minibatch> {
-    const order = rng.shuffle(this.#rows.slice());
-    const shuffled = pickTransitions(this.#columns, order);
-    for (let begin = 0; begin < order.length; begin += size) {
-      const states = order.subarray(begin, begin + size);
-      const part = <Column extends Int32Array | Float32Array>(column: Column) =>
-        column.subarray(begin, begin + size) as Column;
-      const transitions = {
-        // No deduplication: each step is a separate state.
-        state: this.#rows.subarray(0, states.length),
-        action: part(shuffled.action),
-        oldLogProb: part(shuffled.oldLogProb),
-        oldValue: part(shuffled.oldValue),
-        advantage: part(shuffled.advantage),
-        returns: part(shuffled.returns),
-      };
-      yield { states, transitions };
-    }
+    const figures = { 'rollout/reward': mean(0), 'rollout/length': mean(1) };
+    const { minibatchSize } = this.#options;
+    return this.#buffer.round(figures, (rng) => this.#buffer.byRow(minibatchSize, rng)) as Rollout<Request>;
   }
 
   #beginNext(copy: number): void {

@@ -53,7 +53,7 @@ describe.each(networks)('the network %s', (_, changes) => {
     const { actor, values, buffer, dispose } = await walked(changes);
     let seen = 0;
     const allValues = new Set<number>();
-    for (const { states, transitions } of buffer.minibatches(2, new Rng(1))) {
+    for (const { states, transitions } of buffer.bySample(2, new Rng(1))) {
       const requests = Array.from(states, (state) => buffer.states[state]!);
       const { offsets, logits } = actor.score(requests);
       const logProbs = segmentLogSoftmax(await logits().read(), offsets);
@@ -82,7 +82,7 @@ describe.each(networks)('the network %s', (_, changes) => {
       expect(Math.abs(mass - 1)).toBeLessThan(1e-6);
     }
     const { advantages, returns } = generalizedAdvantages(buffer.rollout, 0.95, 0.95);
-    const [all] = buffer.minibatches(world.samples.length, new Rng(0));
+    const [all] = buffer.bySample(world.samples.length, new Rng(0));
     const { oldLogProb, advantage } = all!.transitions;
     expect([...all!.transitions.returns].sort()).toEqual([...returns].sort());
     expect([...advantage].sort()).toEqual([...advantages].sort());

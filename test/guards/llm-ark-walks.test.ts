@@ -79,7 +79,7 @@ describe('a round of walks', () => {
     const { advantages, returns } = generalizedAdvantages(buffer.rollout, 1, 0);
     const steps = 5 * 3 * 2;
     expect([rewards, values, next, advantages, returns].map(({ length }) => length)).toEqual(Array(5).fill(steps));
-    const [batch] = buffer.minibatches(5, new Rng(1));
+    const [batch] = buffer.bySample(5, new Rng(1));
     expect(Object.values(batch!.transitions).map(({ length }) => length)).toEqual(Array(6).fill(steps));
     for (let t = 0; t < steps; t++) {
       const last = next[t]! < 0;
@@ -135,7 +135,7 @@ describe('a round of walks', () => {
     const actor = walkerActor(policy);
     const { buffer } = await round({ ...world, rules } as ToyWorld, actor, 4);
     const env = makeEnv('kgwalk/OpenDialKG-v1', { ...world, rules });
-    for (const { states, transitions } of buffer.minibatches(5, new Rng(1))) {
+    for (const { states, transitions } of buffer.bySample(5, new Rng(1))) {
       const requests = Array.from(states, (state) => buffer.states[state]!);
       const { offsets, logits } = actor.score(requests);
       const logProbs = segmentLogSoftmax(await logits().read(), offsets);

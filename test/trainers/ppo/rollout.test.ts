@@ -150,7 +150,7 @@ describe('RolloutBuffer', () => {
   test('a minibatch holds whole samples with their states renumbered', () => {
     const { buffer } = filled();
     buffer.setAdvantages({ advantages: Float32Array.from({ length: 12 }, (_, i) => i), returns: new Float32Array(12) });
-    const batches = [...buffer.minibatches(2, new Rng(5))];
+    const batches = [...buffer.bySample(2, new Rng(5))];
     expect(batches.map(({ transitions }) => transitions.state.length)).toEqual([8, 4]);
     expect(batches.flatMap(({ transitions }) => [...transitions.advantage]).sort((a, b) => a - b)).toEqual([
       ...Array(12).keys(),
@@ -165,15 +165,15 @@ describe('RolloutBuffer', () => {
 
   test('equal seeds give equal minibatches, other seeds another order', () => {
     const { buffer } = filled();
-    const order = (seed: number) => [...buffer.minibatches(1, Rng.named(seed, 'order'))].map(({ states }) => states[0]);
+    const order = (seed: number) => [...buffer.bySample(1, Rng.named(seed, 'order'))].map(({ states }) => states[0]);
     expect(order(1)).toEqual(order(1));
     expect(new Set(Array.from({ length: 20 }, (_, seed) => order(seed).join())).size).toBeGreaterThan(1);
   });
 
   test('writing to a minibatch leaves the buffer as it was', () => {
     const { buffer } = filled();
-    for (const { transitions } of buffer.minibatches(3, new Rng(0))) transitions.advantage.fill(9);
-    for (const { transitions } of buffer.minibatches(3, new Rng(0))) expect(transitions.advantage[0]).toBe(0);
+    for (const { transitions } of buffer.bySample(3, new Rng(0))) transitions.advantage.fill(9);
+    for (const { transitions } of buffer.bySample(3, new Rng(0))) expect(transitions.advantage[0]).toBe(0);
   });
 
   test('can be filled again, keeps its bounds and marks cut episodes', () => {
@@ -192,7 +192,7 @@ describe('RolloutBuffer', () => {
     const buffer = new RolloutBuffer<number>(1);
     const logProb = Math.fround(-1.2345678);
     buffer.add({ ...step, state: buffer.stateIndex('s', () => 0), sample: 0, logProb });
-    const [batch] = buffer.minibatches(1, new Rng(0));
+    const [batch] = buffer.bySample(1, new Rng(0));
     expect(batch!.transitions.oldLogProb[0]).toBe(logProb);
   });
 });
@@ -238,7 +238,7 @@ test('an actor without custom keys distinguishes states by the path to them', as
     // Two samples of one number are one.
     await collectRollouts(walker, undefined, envs, buffer, [0, 4, 2, 4], 15, draw);
     actor.dispose();
-    const [batch] = buffer.minibatches(3, new Rng(1));
+    const [batch] = buffer.bySample(3, new Rng(1));
     return { states: buffer.states.map(({ state }) => state), batch };
   };
   const own = await collected(false);
@@ -284,7 +284,7 @@ test('a state that comes back in a later step of a walk is stored once, and its 
   expect(new Set(buffer.states.map(({ cell }) => cell)).size).toBe(buffer.states.length);
   expect(buffer.length).toBeGreaterThan(4 * buffer.states.length);
   const scores = (await actor.parameters.export()).scores!.data as Float32Array;
-  const [batch] = [...buffer.minibatches(1, new Rng(0))];
+  const [batch] = [...buffer.bySample(1, new Rng(0))];
   const { states, transitions } = batch!;
   const expected = Float32Array.from(transitions.state, (state, i) => {
     const { cell } = buffer.states[states[state]!]!;
