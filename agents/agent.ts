@@ -11,11 +11,7 @@ export interface RankedPath {
 }
 
 /** A distinct final entity with the best and the summed log-probability of the paths that end there. */
-export interface RankedAnswer {
-  entity: number;
-  logProb: number;
-  summedLogProb: number;
-}
+export type RankedAnswer = { entity: number; logProb: number; summedLogProb: number };
 
 /** Cost of an answer. Absent counts are zero. */
 export interface Cost {

@@ -1,10 +1,6 @@
 /** The best of a long stream of scored items, without keeping the stream. */
 
-interface HeapItem {
-  a: number;
-  b: number;
-  value: number;
-}
+type HeapItem = { a: number; b: number; value: number };
 
 /** Keeps the best items of a stream; one heap serves many streams, one after the other. */
 export interface BoundedHeap {

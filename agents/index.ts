@@ -1,7 +1,4 @@
-/**
- * `kgwalk/agents`: the interface, agents by name, trained walkers, and the parts to build others from.
- * @module kgwalk/agents
- */
+/** `kgwalk/agents`: the interface, agents by name, trained walkers, and the parts to build others from. @module kgwalk/agents */
 export * from './agent.js';
 export {
   chainAnswer,

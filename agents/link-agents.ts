@@ -42,10 +42,7 @@ const embeddingSwitches = z.strictObject({ imported: z.string().default('') });
 /** Rules of another data set with the same relations take the place of the graph's own. */
 const ruleSwitches = z.strictObject({ from: z.string().default('') });
 
-const ensembleSwitches = z.strictObject({
-  of: z.string().default(''),
-  weights: choice(['valid', 'equal'], 'valid'),
-});
+const ensembleSwitches = z.strictObject({ of: z.string().default(''), weights: choice(['valid', 'equal'], 'valid') });
 
 /** Rankers without a run; an embedding that is not cached is trained. */
 export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({

@@ -12,31 +12,29 @@ import type { LinkRanker, RankedQuestion } from './link-ranker.js';
  * An entity that one member cannot rank stays unranked; reasons are those of the first member that has any.
  * @param weights of the members, by relation
  */
-export function ensembleRanker(
+export const ensembleRanker = (
   members: readonly LinkRanker[],
   weights: (relation: number) => ArrayLike<number>,
-): LinkRanker {
-  return {
-    name: 'mean',
-    rankings: ['score'],
-    batchSize: 32,
-    async rank(questions, take) {
-      for (const [i, question] of questions.entries()) {
-        const own = weights(question.relation);
-        let sum: Float64Array | undefined;
-        let reasons: RankedQuestion['reasons'];
-        for (const [k, member] of members.entries()) {
-          await member.rank([question], (_, ranked) => {
-            sum ??= new Float64Array(ranked.scores[0]!.length);
-            addLogProbabilities(ranked.scores[0]!, own[k]!, sum);
-            reasons ??= ranked.reasons;
-          });
-        }
-        take(i, { scores: [sum!], reasons });
+): LinkRanker => ({
+  name: 'mean',
+  rankings: ['score'],
+  batchSize: 32,
+  async rank(questions, take) {
+    for (const [i, question] of questions.entries()) {
+      const own = weights(question.relation);
+      let sum: Float64Array | undefined;
+      let reasons: RankedQuestion['reasons'];
+      for (const [k, member] of members.entries()) {
+        await member.rank([question], (_, ranked) => {
+          sum ??= new Float64Array(ranked.scores[0]!.length);
+          addLogProbabilities(ranked.scores[0]!, own[k]!, sum);
+          reasons ??= ranked.reasons;
+        });
       }
-    },
-  };
-}
+      take(i, { scores: [sum!], reasons });
+    }
+  },
+});
 
 /** `ensembleRanker` with equal weights that sum to 1. */
 export function meanRanker(members: readonly LinkRanker[]): LinkRanker {

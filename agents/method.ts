@@ -103,9 +103,7 @@ export class MethodRegistry<Data, Options, Loaded> {
       throw new WorkbenchError(
         'usage',
         `expected runs of one method to answer as one, got ${first.id} and ${other.id}`,
-        {
-          hint: 'Runs that are averaged differ in seed and network alone. Name other runs one by one.',
-        },
+        { hint: 'Runs that are averaged differ in seed and network alone. Name other runs one by one.' },
       );
     }
     const runs = members.map(({ run, checkpoint }) => ({ folder: run.folder, checkpoint }));

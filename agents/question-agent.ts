@@ -171,16 +171,14 @@ export function noAnswer(stop: string): QuestionAnswer {
  * @param answers entities at the end of the chain, in the order in which they matter
  * @param excluded entities that never came back; default the topics
  */
-export function chainEvidence(
+export const chainEvidence = (
   graph: Graph,
   topics: readonly number[],
   chain: readonly number[],
   answers: readonly number[],
   limit: number,
   excluded: readonly number[] = topics,
-): NamedTriple[] {
-  return frontierEvidence(graph, chainFrontiers(graph, topics, chain, excluded), chain, answers, limit);
-}
+): NamedTriple[] => frontierEvidence(graph, chainFrontiers(graph, topics, chain, excluded), chain, answers, limit);
 
 /** The same of a walk whose frontiers were narrowed on the way. @param frontiers before the first hop and after each */
 export function frontierEvidence(

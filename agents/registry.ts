@@ -45,10 +45,7 @@ export class AgentRegistry<Resources, Made> {
     this.#entries = new Map(Object.entries(entries));
   }
 
-  /**
-   * Makes an agent known in this process.
-   * @throws WorkbenchError `usage` for a name that a command could not name, or that is taken
-   */
+  /** Makes an agent known in this process. @throws WorkbenchError `usage` for a name that a command could not name, or that is taken */
   register<Settings extends z.ZodType>(name: string, entry: AgentEntry<Resources, Made, Settings>): void {
     // `:` begins switches and `@` a checkpoint.
     if (!/^\w[\w.-]*$/.test(name)) {

@@ -50,9 +50,8 @@ export function edgeTriple(graph: Graph, head: number, edge: number): Triple {
 }
 
 /**
- * Opens a collector; make one for an agent, not one for a task: it holds 24 bytes an entity.
- * Equal scores (to float32) are ordered by a hash of seed, task and walk, so that no order of ids, which may follow the
- * order of the data, decides.
+ * Opens a collector; make one for an agent, not one for a task: it holds 24 bytes an entity. Equal scores (to float32) are ordered by a
+ * hash of seed, task and walk, so that no order of ids, which may follow the order of the data, decides.
  */
 export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed = 0 }: RankingSettings): WalkCollector {
   const walks = boundedHeap(beamWidth);

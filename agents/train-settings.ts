@@ -1,6 +1,5 @@
 /**
- * All settings for training, those of all runs and those of each method: the reference for files, `--set`, `config
- * explain` and the docs.
+ * All settings for training, those of all runs and those of each method: the reference for files, `--set`, `config explain` and the docs.
  */
 import { z } from 'zod';
 import { loadConfig } from '../src/run/config.js';
@@ -72,8 +71,7 @@ export const optionalSections = (settings: object): string[] =>
 /**
  * Completed settings of a run: settings missing in a run of an earlier version have their default.
  * @param overrides such as `ppo.clipRange=0.1`, applied last
- * @throws WorkbenchError `config` for keys and values that this version lacks, `usage` for plugins of the run that are
- * not loaded
+ * @throws WorkbenchError `config` for keys and values that this version lacks, `usage` for plugins of the run that are not loaded
  */
 export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): TrainSettings {
   const { config, folder } = run;

@@ -99,8 +99,7 @@ export function drawingOf({ answers, walks, goldWalk }: Pick<Example, 'answers' 
 
 /**
  * @param start entity shown for an empty walk
- * @param of gold walk: hops are marked up to the first one that differs (wrong); otherwise the end of a correct walk is
- * marked
+ * @param of gold walk: hops are marked up to the first one that differs (wrong); otherwise the end of a correct walk is marked
  */
 function walkView(walk: Walk, start: string, of?: { goldWalk: Walk | undefined; hit: boolean }): WalkView {
   const same = (hop: Walk[number], i: number) => JSON.stringify(hop) === JSON.stringify(of?.goldWalk?.[i]);

@@ -4,9 +4,8 @@ import { agentTitle } from '../src/run/evaluation.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 
 /**
- * Training method of a checkpoint: `PPO`, `REINFORCE`, `clone` or the kind of a reader or exact walker, from its phase;
- * otherwise from its name and its run's settings; undefined if these do not determine it (the best of a cloned run may
- * be either).
+ * Training method of a checkpoint: `PPO`, `REINFORCE`, `clone` or the kind of a reader or exact walker, from its phase; otherwise from its
+ * name and its run's settings; undefined if these do not determine it (the best of a cloned run may be either).
  */
 export function methodOf(config: Record<string, unknown>, checkpoint: string, phase?: string): string | undefined {
   const { kind } = (config.reader ?? config.exactWalker ?? {}) as { kind?: unknown };
@@ -24,9 +23,7 @@ export function kindOf(config: Record<string, unknown>): string {
 }
 
 /** Final training method of a run from its settings. */
-export function trainedMethodOf(config: Record<string, unknown>): string | undefined {
-  return methodOf(config, 'last');
-}
+export const trainedMethodOf = (config: Record<string, unknown>): string | undefined => methodOf(config, 'last');
 
 /** Optimiser of a run's `ppo` phase. */
 export function algorithmOf(config: Record<string, unknown>): 'PPO' | 'REINFORCE' {
@@ -41,9 +38,7 @@ export function labelOf(name: string, details: readonly string[]): string {
 }
 
 /** Equal for configurations that do not differ in a distinguishing setting. */
-export function settingsKey(config: Record<string, unknown>): string {
-  return configHash(withoutSeed(config));
-}
+export const settingsKey = (config: Record<string, unknown>): string => configHash(withoutSeed(config));
 
 /** Distinguishing settings: not the seed, nor settings that change no weight and no figure. */
 export function withoutSeed(config: Record<string, unknown>): Record<string, unknown> {
@@ -51,9 +46,7 @@ export function withoutSeed(config: Record<string, unknown>): Record<string, unk
 }
 
 /** A run's name without time and seed. */
-export function plainName(id: string): string {
-  return id.replace(/-\d{8}-\d{6}/, '').replace(/-?(s|seed-?)\d+$/, '') || id;
-}
+export const plainName = (id: string): string => id.replace(/-\d{8}-\d{6}/, '').replace(/-?(s|seed-?)\d+$/, '') || id;
 
 /** The graph's mark for an edge walked against its direction. */
 const inversePrefix = '~';
@@ -65,9 +58,7 @@ export function readRelation(name: string): { relation: string; inverse: boolean
 }
 
 /** `0.2912` → `29.1`. */
-export function percent(fraction: number): string {
-  return (100 * fraction).toFixed(1);
-}
+export const percent = (fraction: number): string => (100 * fraction).toFixed(1);
 
 /** `+6.4`, `−6.4`, in the figure's unit. */
 export function signed(value: number, { unit }: Pick<Figure, 'unit'>): string {
@@ -76,9 +67,7 @@ export function signed(value: number, { unit }: Pick<Figure, 'unit'>): string {
 }
 
 /** `= 0.03`, `< 0.001`. */
-export function pText(p: number): string {
-  return p < 0.001 ? '< 0.001' : `= ${p.toFixed(p < 0.0995 ? 3 : 2)}`;
-}
+export const pText = (p: number): string => (p < 0.001 ? '< 0.001' : `= ${p.toFixed(p < 0.0995 ? 3 : 2)}`);
 
 /** `14213` → `14,213`; fractions keep four significant digits. */
 export function plain(value: number): string {

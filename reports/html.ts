@@ -14,15 +14,9 @@ export interface Cell {
 }
 
 /** Rows of cells; rows marked `own` are highlighted. */
-export interface Table {
-  head: string[];
-  rows: { cells: Cell[]; own?: boolean }[];
-}
+export type Table = { head: string[]; rows: { cells: Cell[]; own?: boolean }[] };
 
-export interface Fact {
-  name: string;
-  value: string;
-}
+export type Fact = { name: string; value: string };
 
 /** Facts that are known, in order. */
 export function factsIn(values: Readonly<Record<string, string | number | undefined>>): Fact[] {
@@ -43,17 +37,9 @@ export interface Picture {
 }
 
 /** Pictures under one caption. */
-export interface FigureGroup {
-  heading?: string | undefined;
-  pictures: Picture[];
-  caption: string;
-}
+export type FigureGroup = { heading?: string | undefined; pictures: Picture[]; caption: string };
 
-export interface Tile {
-  name: string;
-  value: string;
-  detail: string;
-}
+export type Tile = { name: string; value: string; detail: string };
 
 /** A section with a heading; its parts are shown in this order. */
 export interface PartView {
@@ -70,11 +56,7 @@ export interface PartView {
 }
 
 /** All results on one set of samples. */
-export interface ResultView {
-  title: string;
-  folded?: boolean;
-  parts: PartView[];
-}
+export type ResultView = { title: string; folded?: boolean; parts: PartView[] };
 
 /** A walk with a mark (right or wrong) for each hop. */
 export interface WalkView {
@@ -83,13 +65,7 @@ export interface WalkView {
 }
 
 /** One answer of an agent with the walk that led to it. */
-export interface AnswerView {
-  text: string;
-  walk?: WalkView | undefined;
-  score: string;
-  width: number;
-  right: boolean;
-}
+export type AnswerView = { text: string; walk?: WalkView | undefined; score: string; width: number; right: boolean };
 
 export interface SaidView {
   agent: string;
@@ -117,12 +93,7 @@ export interface ExampleView {
 }
 
 /** Command that repeats a run, and its environment. */
-export interface RunView {
-  title: string;
-  command: string;
-  environment: Fact[];
-  config: string;
-}
+export type RunView = { title: string; command: string; environment: Fact[]; config: string };
 
 /** Content of the page. Texts are plain; escaping happens in the template. */
 export interface PageView {

@@ -91,9 +91,8 @@ export function nothingEvaluated(groups: readonly RunGroup[]): string {
 }
 
 /**
- * Main result: for a trained agent its score and the distance to the best other agent; for untrained ones the best, its
- * calls, and the runner-up.
- * Differences that may be chance, and ties, are named as such.
+ * Main result: for a trained agent its score and the distance to the best other agent; for untrained ones the best, its calls, and the
+ * runner-up. Differences that may be chance, and ties, are named as such.
  */
 export function resultOf(set: ResultSet): string {
   const { main } = set;
@@ -129,9 +128,7 @@ function costOf({ model, cost: { calls } }: ResultRow): string {
 }
 
 /** `661 samples of umls, test`. */
-function whatOf({ title, about: { n } }: ResultSet): string {
-  return `${plain(n)} samples of ${title}`;
-}
+const whatOf = ({ title, about: { n } }: ResultSet): string => `${plain(n)} samples of ${title}`;
 
 /** Limits and qualifications of the result. */
 export function reservationsOf(set: ResultSet): string[] {

@@ -12,11 +12,7 @@ import { percent } from './format.js';
 export const printedKs = [1, 3, 5, 10, 25] as const;
 
 /** A row of the paper: path@k, then target@k, for each of `printedKs`. */
-interface PrintedRow {
-  system: string;
-  path: readonly string[];
-  target: readonly string[];
-}
+type PrintedRow = { system: string; path: readonly string[]; target: readonly string[] };
 
 const row = (system: string, path: string, target = '- - - - -'): PrintedRow => {
   const printed = (texts: string) => texts.split(' ').map((text) => (text === '-' ? '' : text));
@@ -97,12 +93,7 @@ interface ArkSettings {
   pathAware: boolean;
 }
 
-interface Ours {
-  row: ResultRow;
-  settings: ArkSettings;
-  label: string;
-  models: PrintedModel[];
-}
+type Ours = { row: ResultRow; settings: ArkSettings; label: string; models: PrintedModel[] };
 
 /** Settings of a group with the paper's walker (the dot product head on the text vector alone); undefined for other walkers. */
 function settingsOf({ runs }: RunGroup): ArkSettings | undefined {

@@ -74,10 +74,7 @@ function pathTo(
   return `C${middle} ${at(y(before))} ${middle} ${at(y(level))} ${x(i)} ${at(y(level))}`;
 }
 
-interface Tick {
-  level: number;
-  text: string;
-}
+type Tick = { level: number; text: string };
 
 function ticksOf({ values, low, high, isLog, placeOf }: SweepAxis): Tick[] {
   if (values) return values.map((value) => ({ level: placeOf(value), text: display(value) }));

@@ -62,9 +62,7 @@ export function pictureDrawer(to: string, { pictures, plots }: Drawn): Draw {
 }
 
 /** A plot as PNG in light mode. */
-export function pngOf(plot: Plot): Promise<Uint8Array> {
-  return renderPng(configOf(plot, light), sizeOf(plot), light.paper);
-}
+export const pngOf = (plot: Plot): Promise<Uint8Array> => renderPng(configOf(plot, light), sizeOf(plot), light.paper);
 
 /** Shortens names of data sets for file names. @param count appended to long names to keep them distinct */
 function fileName(name: string, count: number): string {
@@ -74,9 +72,7 @@ function fileName(name: string, count: number): string {
 
 const longestName = 150;
 
-function dataUri(png: Uint8Array): string {
-  return `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
-}
+const dataUri = (png: Uint8Array): string => `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
 
 const pixelRatio = 2;
 
@@ -100,17 +96,15 @@ function sized({ width, height }: Size): Plugin {
   return { id: 'sized', beforeInit: (chart) => chart.resize(width, height) };
 }
 
-function filled(color: string): Plugin {
-  return {
-    id: 'filled',
-    beforeDraw({ ctx, width, height }) {
-      ctx.save();
-      ctx.fillStyle = color;
-      ctx.fillRect(0, 0, width, height);
-      ctx.restore();
-    },
-  };
-}
+const filled = (color: string): Plugin => ({
+  id: 'filled',
+  beforeDraw({ ctx, width, height }) {
+    ctx.save();
+    ctx.fillStyle = color;
+    ctx.fillRect(0, 0, width, height);
+    ctx.restore();
+  },
+});
 
 /** Next to `reports/` in the package; licence in the same folder. */
 const fontFiles = ['Inter-Regular.woff2', 'Inter-Bold.woff2'];
@@ -121,9 +115,7 @@ let opening: Promise<ChartJSNodeCanvas> | undefined;
  * One renderer serves every chart, because each new one keeps memory.
  * @throws {WorkbenchError} `native` where the canvas or its font cannot be loaded
  */
-export function openCanvas(): Promise<ChartJSNodeCanvas> {
-  return (opening ??= open());
-}
+export const openCanvas = (): Promise<ChartJSNodeCanvas> => (opening ??= open());
 
 async function open(): Promise<ChartJSNodeCanvas> {
   try {

@@ -34,10 +34,8 @@ interface ReportOptions {
 }
 
 /**
- * Writes the report of runs and evaluations of any task. Runs that differ only in the seed are averaged, with curves
- * over seeds.
- * @throws {WorkbenchError} `usage` without anything to report, `data` for a broken folder, `native` if charts cannot be
- * drawn
+ * Writes the report of runs and evaluations of any task. Runs that differ only in the seed are averaged, with curves over seeds.
+ * @throws {WorkbenchError} `usage` without anything to report, `data` for a broken folder, `native` if charts cannot be drawn
  */
 export async function writeReport(
   runs: readonly RunInfo[],

@@ -153,9 +153,7 @@ export function boundOf({ rows }: Pick<ResultSet, 'rows'>, key: string): number 
 }
 
 /** `Hits@10, %`. */
-export function headOf({ title, unit }: Figure): string {
-  return `${title}${unit === '%' ? ', %' : ''}`;
-}
+export const headOf = ({ title, unit }: Figure): string => `${title}${unit === '%' ? ', %' : ''}`;
 
 /** `29.1 (27.2–31.0)`, in the figure's unit. */
 export function saidOf({ value, low, high }: PlotEstimate, { unit }: Pick<Figure, 'unit'>): string {

@@ -75,10 +75,7 @@ export interface RunGroup {
 }
 
 /** Runs on one data set: curves of two data sets never share a chart. */
-export interface Subject {
-  dataset: string;
-  groups: RunGroup[];
-}
+export type Subject = { dataset: string; groups: RunGroup[] };
 
 /** Reads a run; files not written yet are empty. @throws {WorkbenchError} `data` for a broken file */
 export function loadRunData(info: RunInfo): RunData {
@@ -246,9 +243,7 @@ export function encoderOf({ info: { config, environment } }: RunData): string | 
   return typeof model === 'string' && environment.hashes.encoder !== undefined ? model : undefined;
 }
 
-export function seedOf({ info }: RunData): string {
-  return String(info.config.seed ?? '?');
-}
+export const seedOf = ({ info }: RunData): string => String(info.config.seed ?? '?');
 
 /** Groups in the order of their first members. */
 export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {

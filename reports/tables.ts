@@ -54,10 +54,7 @@ export function sliceTable(set: ResultSet, slices: readonly string[]): Table {
   ]);
 }
 
-interface Column {
-  head: string;
-  cell: (row: ResultRow) => Cell;
-}
+type Column = { head: string; cell: (row: ResultRow) => Cell };
 
 function agentsTable({ rows }: ResultSet, figures: readonly Figure[], further: readonly Column[]): Table {
   const shown = figures.filter(({ key }) => rows.some(({ metrics }) => metrics[key]));
@@ -131,15 +128,13 @@ export function missTable({ rows }: ResultSet): Table {
 }
 
 /** Findings as lines, by agent. */
-export function linesTable(found: readonly { row: ResultRow; section: Section }[]): Table {
-  return {
-    head: ['agent', found[0]!.section.title.toLowerCase()],
-    rows: found.map(({ row, section }) => ({
-      own: row.own,
-      cells: [{ text: row.label }, { text: section.lines!.join(' · '), wraps: true }],
-    })),
-  };
-}
+export const linesTable = (found: readonly { row: ResultRow; section: Section }[]): Table => ({
+  head: ['agent', found[0]!.section.title.toLowerCase()],
+  rows: found.map(({ row, section }) => ({
+    own: row.own,
+    cells: [{ text: row.label }, { text: section.lines!.join(' · '), wraps: true }],
+  })),
+});
 
 type SectionRows = NonNullable<Section['rows']>;
 
@@ -276,6 +271,4 @@ function speedCell({ speed }: ResultRow): Cell {
   return { text: milliseconds(msPerSample), details: [...cpu, ...rate] };
 }
 
-function sizeOf(figures: Figures | undefined): number {
-  return Math.max(0, ...Object.values(figures ?? {}).map(({ n }) => n));
-}
+const sizeOf = (figures: Figures | undefined): number => Math.max(0, ...Object.values(figures ?? {}).map(({ n }) => n));

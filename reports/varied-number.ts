@@ -93,10 +93,7 @@ export function collectNoise(sets: readonly ResultSet[]): Swept[] {
 const errorKey = 'oracle error';
 
 type Properties = ReadonlyMap<string, unknown>;
-interface Described {
-  result: ResultRow;
-  properties: Properties;
-}
+type Described = { result: ResultRow; properties: Properties };
 
 /** Distinguishing properties of an evaluation among those of its samples, by name; switches keep their names. */
 function describe({ records, settings, own }: ResultRow): Properties {

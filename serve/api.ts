@@ -38,10 +38,7 @@ export interface LiveEvents {
 }
 
 /** A setting that differs between runs, with one value per run; null if a run lacks it. */
-export interface SettingDifference {
-  key: string;
-  values: (string | null)[];
-}
+export type SettingDifference = { key: string; values: (string | null)[] };
 
 /** Display of a figure; see `src/run/figures.ts`. */
 export interface ShownFigure {

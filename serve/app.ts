@@ -189,9 +189,7 @@ function withToken(token: string): MiddlewareHandler {
 }
 
 /** True for loopback addresses: `localhost`, 127.0.0.0/8, `::1`. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
-}
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 
 /** A random secret of 192 bits, URL-safe. */
 export const newToken = (): string => randomBytes(24).toString('base64url');

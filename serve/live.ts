@@ -32,10 +32,7 @@ const mostFollowed = 200;
 export const mostStreams = 64;
 
 /** Polling interval, and heartbeat interval of an idle stream, in milliseconds. */
-export interface Pace {
-  lookMs: number;
-  aliveMs: number;
-}
+export type Pace = { lookMs: number; aliveMs: number };
 
 /** @param lastEventId of a broken stream, to resume after it @throws WorkbenchError `usage` for unknown runs */
 export function followedLogs(world: World, keys: readonly string[], lastEventId: string | undefined): Followed[] {
@@ -67,9 +64,8 @@ function idOf(followed: readonly Followed[]): string {
 }
 
 /**
- * Streams until the browser disconnects or `signal` is aborted, then what has changed since the last look: `list` with all
- * runs whenever it changes, `log` with records, `caught-up` once all existing records are sent, `trouble` for a log that
- * cannot be read.
+ * Streams until the browser disconnects or `signal` is aborted, then what has changed since the last look: `list` with all runs whenever
+ * it changes, `log` with records, `caught-up` once all existing records are sent, `trouble` for a log that cannot be read.
  */
 export async function sendLive(
   stream: SSEStreamingApi,

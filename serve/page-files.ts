@@ -30,10 +30,7 @@ const pageHtml = `<!doctype html>
 </html>
 `;
 
-interface PageFile {
-  type: string;
-  body: string;
-}
+type PageFile = { type: string; body: string };
 
 const script = 'text/javascript; charset=utf-8';
 

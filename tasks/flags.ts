@@ -97,9 +97,7 @@ export function splitOf<Name extends string>(split: string, known: readonly Name
 }
 
 /** Processor threads, 1 by default. @throws WorkbenchError `usage` unless it is a whole number from 1 to 256 */
-export function threadsOf(text: string | undefined): number {
-  return wholeNumber(text, '--threads', 1, mostThreads) ?? 1;
-}
+export const threadsOf = (text: string | undefined): number => wholeNumber(text, '--threads', 1, mostThreads) ?? 1;
 
 /** The option of a key: `--beam-width` of `beamWidth`. */
 export const flagOf = (key: string): string => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

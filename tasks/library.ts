@@ -1,7 +1,4 @@
-/**
- * `kgwalk/tasks`: whole evaluations and training runs of any task, as the commands make them.
- * @module kgwalk/tasks
- */
+/** `kgwalk/tasks`: whole evaluations and training runs of any task, as the commands make them. @module kgwalk/tasks */
 
 export { type EvaluatedTask, evaluateNamed, type EvaluateNamedOptions, type NamedEvaluation } from './evaluate.js';
 export { type EvaluationFlags } from './flags.js';

@@ -15,9 +15,7 @@ const mostNames = 200;
  * 3; of several braces the last changes first.
  * @throws WorkbenchError `usage` for more than 200 names, and for braces that are anything else, unless in the name of a folder
  */
-export function withoutBraces(word: string): string[] {
-  return spelledOut(word, word);
-}
+export const withoutBraces = (word: string): string[] => spelledOut(word, word);
 
 /** @param word that `rest` ends */
 function spelledOut(rest: string, word: string): string[] {

@@ -43,12 +43,10 @@ export async function encodedRows<Kind extends string>(
   }
 }
 
-function rowsOf({ matrix, rows, dim }: { matrix: Float32Array; rows: Int32Array; dim: number }): VectorRows {
-  return {
-    dim,
-    add(row, into, at) {
-      const from = rows[row]! * dim;
-      for (let i = 0; i < dim; i++) into[at + i]! += matrix[from + i]!;
-    },
-  };
-}
+const rowsOf = ({ matrix, rows, dim }: { matrix: Float32Array; rows: Int32Array; dim: number }): VectorRows => ({
+  dim,
+  add(row, into, at) {
+    const from = rows[row]! * dim;
+    for (let i = 0; i < dim; i++) into[at + i]! += matrix[from + i]!;
+  },
+});

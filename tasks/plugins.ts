@@ -209,11 +209,8 @@ function namingAgent<Made extends object>(file: string, what: string, agent: Mad
 }
 
 /** Errors that the workbench handles itself: usage, exhausted budgets, stops. */
-function isOurs(error: unknown): boolean {
-  return (
-    error instanceof WorkbenchError || (error instanceof Error && ['BudgetSpent', 'AbortError'].includes(error.name))
-  );
-}
+const isOurs = (error: unknown): boolean =>
+  error instanceof WorkbenchError || (error instanceof Error && ['BudgetSpent', 'AbortError'].includes(error.name));
 
 function failureOf(file: string, how: string, error: unknown): WorkbenchError {
   const message = error instanceof Error ? error.message : String(error);

@@ -94,10 +94,7 @@ export interface OpenOptions {
 }
 
 /** Results as rows: commands print them, or their JSON. */
-export interface Shown {
-  json: unknown;
-  sections: readonly Section[];
-}
+export type Shown = { json: unknown; sections: readonly Section[] };
 
 /** An answer with the walks that lead to it, as pages draw them. */
 export type ShownAnswer = Shown & Pick<Example, 'answers' | 'walks'>;

@@ -48,10 +48,7 @@ export async function train(
   return best;
 }
 
-/**
- * Tries a training: a second of each phase, and the cost of the whole run.
- * @throws WorkbenchError as `train`; nothing is left
- */
+/** Tries a training: a second of each phase, and the cost of the whole run. @throws WorkbenchError as `train`; nothing is left */
 export async function tryRun(
   options: TrialOptions<TrainSettings> & Pick<TrainOptions, 'folder' | 'resume'>,
 ): Promise<TrialReport> {

@@ -1,7 +1,4 @@
-/**
- * `kgwalk/trainers`: PPO in a custom environment, whole training runs, and each trainer by itself.
- * @module kgwalk/trainers
- */
+/** `kgwalk/trainers`: PPO in a custom environment, whole training runs, and each trainer by itself. @module kgwalk/trainers */
 export type { TrainedPolicy, MakePolicy, PolicyNetworks } from '../agents/policy/policy.js';
 export { type PolicySettings, policySettings } from '../agents/policy/spaces.js';
 export type { PolicyShape, VectorObservation, VectorObservationEnv } from '../agents/policy/spaces.js';
@@ -18,7 +15,8 @@ export { greedyWalks, type GreedyOptions, type GreedyWalk } from '../trainers/gr
 export { type PpoOptions, PpoTrainer, type PpoUpdate } from '../trainers/ppo.js';
 export type { ActorCritic } from '../trainers/ppo-step.js';
 export { ppoSettings, type PpoSettings } from '../trainers/ppo-settings.js';
-export { type Collect, type Rollout, wholeWalks } from '../trainers/rollout.js';
+export { type Collect, wholeWalks } from '../trainers/rollout.js';
+export type { Rollout } from '../trainers/rollout-buffer.js';
 export { StepRollout, type StepRolloutOptions } from '../agents/policy/step-rollout.js';
 export type { TrainingPhase } from '../trainers/phase.js';
 export type { TrainingRun } from '../trainers/task-trainer.js';

@@ -34,8 +34,7 @@ export interface ScoredActions {
    */
   logits(dropout?: Rng): Outputs;
   /**
-   * float32 [S]: losses of states by margins between what is done and what is drawn. Of networks that have such
-   * a loss.
+   * float32 [S]: losses of states by margins between what is done and what is drawn. Of networks that have such a loss.
    * @param golds place of what is done among each state's legal actions
    * @param drawing draws what is not done
    */
@@ -45,9 +44,7 @@ export interface ScoredActions {
 }
 
 /** Common part of requests: the task of the walk. */
-export interface TaskRequest {
-  readonly task: { readonly id: string };
-}
+export type TaskRequest = { readonly task: { readonly id: string } };
 
 /**
  * A policy as trainers see it.
@@ -60,9 +57,8 @@ export interface Actor<Observation, Request> {
   readonly precision?: 'f32' | 'bf16' | undefined;
   requestOf(observation: Observation): Request;
   /**
-   * Key of everything that logits and values depend on, within a sample. States that walks of a sample share are scored
-   * and stored once. Default: states are equal where the same actions led to them, as a walker sees them that reads
-   * its whole path.
+   * Key of everything that logits and values depend on, within a sample. States that walks of a sample share are scored and stored once.
+   * Default: states are equal where the same actions led to them, as a walker sees them that reads its whole path.
    */
   stateKey?(observation: Observation): string;
   /** Scores that the network makes for a state: what memory grows with. At least 1. */
@@ -94,10 +90,7 @@ export interface Actor<Observation, Request> {
 /** A critic as trainers see it. */
 export interface ValueNetwork<Request> {
   readonly parameters: Parameters;
-  /**
-   * Prepares states on the host.
-   * @returns makes float32 [number of requests]. May be called again, which ends the computation before.
-   */
+  /** Prepares states on the host. @returns makes float32 [number of requests]. May be called again, which ends the computation before. */
   values(requests: readonly Request[]): () => Outputs;
   /** The same as of an actor. */
   hold?(requests: readonly Request[]): (states: Int32Array) => () => Outputs;

@@ -135,8 +135,7 @@ function firstSteps({ next }: RolloutSteps): Uint8Array {
 }
 
 /**
- * Divides by the population standard deviation, in place, and returns its argument. Fewer than two values stay as they
- * are.
+ * Divides by the population standard deviation, in place, and returns its argument. Fewer than two values stay as they are.
  * @param center also subtracts the mean; false if a group mean or a moving average was already subtracted
  */
 export function normalizeAdvantages(advantages: Float32Array, center = true, epsilon = 1e-8): Float32Array {

@@ -1,6 +1,4 @@
-/**
- * Behaviour cloning: trains a walker to assign high probability to the actions of demonstrated walks, state by state.
- */
+/** Behaviour cloning: trains a walker to assign high probability to the actions of demonstrated walks, state by state. */
 import {
   actionLogProbs,
   legalScores,
@@ -25,10 +23,7 @@ export interface Gold {
   gold: number;
   /** Ascending positions of the equally good listed actions, itself included; absent if there is no other. */
   alike?: Int32Array;
-  /**
-   * ln of the number of unlisted actions represented by each listed one: added to its logit. Absent when all are
-   * listed.
-   */
+  /** ln of the number of unlisted actions represented by each listed one: added to its logit. Absent when all are listed. */
   logWeights?: Float32Array;
 }
 
@@ -57,19 +52,17 @@ export interface ShownStep<Request> extends Gold {
 }
 
 /** Fully known walks. @param atOnce walks per batch when computing the loss */
-export function shownSteps<Request>(
+export const shownSteps = <Request>(
   walks: readonly (readonly ShownStep<Request>[])[],
   atOnce: number,
-): ShownWalks<Request> {
-  return {
-    count: walks.length,
-    atOnce,
-    states: (indices) => {
-      const golds = Array.from(indices).flatMap((index) => walks[index]!);
-      return { golds, requests: golds.map(({ request }) => request), weights: golds.map(() => 1) };
-    },
-  };
-}
+): ShownWalks<Request> => ({
+  count: walks.length,
+  atOnce,
+  states: (indices) => {
+    const golds = Array.from(indices).flatMap((index) => walks[index]!);
+    return { golds, requests: golds.map(({ request }) => request), weights: golds.map(() => 1) };
+  },
+});
 
 /** Position of an action among the legal ones of its mask. */
 export function legalBefore(mask: Uint8Array, action: number): number {
@@ -234,8 +227,7 @@ async function update<Request extends TaskRequest>(
  * @param golds one for each state of the batch
  * @param weights one for each state
  * @param normaliser divisor of the gradient: the number of walks
- * @returns Σ over states of −weight · ln Σ π(gold and its equals), in nats, and float32 [N], the derivative of `total /
- * normaliser`
+ * @returns Σ over states of −weight · ln Σ π(gold and its equals), in nats, and float32 [N], the derivative of `total / normaliser`
  */
 export function cloningLoss(
   logits: Float32Array,

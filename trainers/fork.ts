@@ -21,10 +21,7 @@ export interface ForkSource {
 }
 
 /** Initial state of a fork. */
-interface Forked {
-  weights: Checkpoint;
-  origin: ForkOrigin;
-}
+type Forked = { weights: Checkpoint; origin: ForkOrigin };
 
 /**
  * Settings of a fork: those of the run, but PPO continues from the weights at once. `clone.enabled=true` clones first,

@@ -13,10 +13,7 @@ export interface GreedyWalk<Observation> {
 }
 
 /** Progress callback and abort signal. */
-export interface GreedyOptions {
-  onProgress?: (done: number) => void;
-  signal?: AbortSignal | undefined;
-}
+export type GreedyOptions = { onProgress?: (done: number) => void; signal?: AbortSignal | undefined };
 
 /**
  * Walks samples in parallel, one per copy of the environment.

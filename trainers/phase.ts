@@ -67,10 +67,7 @@ export interface TrainingPhase {
 }
 
 /** State of early stopping: kept in checkpoints. */
-interface Patience {
-  best: number;
-  evaluationsWithoutGain: number;
-}
+type Patience = { best: number; evaluationsWithoutGain: number };
 
 /**
  * Runs a phase to its last step.

@@ -39,10 +39,7 @@ export interface ObjectiveInput {
 
 /** Means over transitions, in float64. */
 interface PpoLosses {
-  /**
-   * Objective to minimise: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl +
-   * feasibilityCoef·feasibilityLoss.
-   */
+  /** Objective to minimise: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl + feasibilityCoef·feasibilityLoss. */
   loss: number;
   policyLoss: number;
   /** Mean squared error, not halved. */
@@ -162,9 +159,7 @@ function surrogate(
   return { weights, pulls, policyLoss, approxKl, clipFraction, maxRatioDeviation };
 }
 
-/**
- * L^VF of equation 9: mean squared error; with a value clip the larger of the free and the clipped one, so that clipping never helps.
- */
+/** L^VF of equation 9: mean squared error; with a value clip the larger of the free and the clipped one, so that clipping never helps. */
 function criticLoss(
   values: Float32Array,
   { state, returns, oldValue }: Transitions,

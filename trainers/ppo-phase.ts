@@ -10,9 +10,8 @@ import type { TrainingPhase } from './phase.js';
 import type { Session } from './session.js';
 
 /**
- * Initial weights of PPO, which are also its reference policy, for any task: with `ppo.init=clone` those
- * of the run's clone, which in a fork that clones nothing are the forked ones; else the forked ones. A run that forks
- * nothing draws new ones.
+ * Initial weights of PPO, which are also its reference policy, for any task: with `ppo.init=clone` those of the run's clone, which in a
+ * fork that clones nothing are the forked ones; else the forked ones. A run that forks nothing draws new ones.
  * @throws WorkbenchError `data` for a clone of other data or another encoder, copied into the folder by hand
  */
 export function firstWeights(session: Pick<Session, 'run' | 'settings' | 'hashes' | 'start'>): Checkpoint | undefined {

@@ -16,7 +16,7 @@ import {
   type StepResult,
 } from './ppo-step.js';
 import type { PpoSettings } from './ppo-settings.js';
-import type { Rollout } from './rollout.js';
+import type { Rollout } from './rollout-buffer.js';
 
 /** Figures of a minibatch that is queued. */
 interface Queued {
@@ -96,10 +96,7 @@ export class QueuedSteps<Observation, Request> {
     this.#queue.keeps = false;
   }
 
-  /**
-   * Waits for all steps.
-   * @throws Diverged for numbers that are not finite: the networks are those before the step
-   */
+  /** Waits for all steps. @throws Diverged for numbers that are not finite: the networks are those before the step */
   async results(): Promise<StepResult[]> {
     const { executor } = this.networks.optimizer.parameters;
     const read = (numbers: Numbers) => executor.read(numbers);

@@ -4,7 +4,7 @@ import type { AdamW } from '../src/nn/adamw.js';
 import type { ObjectiveWeights } from '../src/nn/executor.js';
 import { type ObjectiveResult, ppoObjective } from './ppo-loss.js';
 import { joined } from '../src/nn/categorical.js';
-import { type Minibatch, pickTransitions, type Rollout } from './rollout.js';
+import { type Minibatch, pickTransitions, type Rollout } from './rollout-buffer.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** Networks updated by PPO: a policy, and a critic if there is one. */
@@ -30,10 +30,7 @@ export interface StepBatch<Request> {
   reference: ActionLogProbs | undefined;
 }
 
-/**
- * @throws Diverged for numbers that are not finite, before the network concerned is changed; the actor steps before the
- * critic
- */
+/** @throws Diverged for numbers that are not finite, before the network concerned is changed; the actor steps before the critic */
 export async function ppoStep<Observation, Request>(
   networks: ActorCritic<Observation, Request>,
   batch: StepBatch<Request>,

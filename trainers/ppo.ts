@@ -1,8 +1,6 @@
 /**
- * Proximal policy optimisation over any kind of walk, in the paper's order: collect, estimate advantages, update,
- * repeat.
- * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
- * rollouts per sample
+ * Proximal policy optimisation over any kind of walk, in the paper's order: collect, estimate advantages, update, repeat.
+ * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several rollouts per sample
  */
 import { actionLogProbs, type Actor } from './actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -12,7 +10,8 @@ import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAd
 import type { PpoSettings } from './ppo-settings.js';
 import { QueuedSteps } from './ppo-queued.js';
 import { type ActorCritic, ppoStep, type StepBatch, type StepResult } from './ppo-step.js';
-import { actionDraw, type Collect, type Minibatch, type Rollout } from './rollout.js';
+import { actionDraw, type Collect } from './rollout.js';
+import type { Minibatch, Rollout } from './rollout-buffer.js';
 
 /** Networks and experience. */
 export interface PpoOptions<Observation, Request> extends ActorCritic<Observation, Request> {

@@ -15,8 +15,7 @@ import { plainSettings, type RunSettings } from './run-settings.js';
 /**
  * Checkpoint to resume from, or undefined for a run without any training yet, which starts from scratch.
  * @param which `last`, `best`, a name or a step
- * @throws WorkbenchError `config` that lists differing settings, `data` for a checkpoint that is missing or was trained
- * on something else
+ * @throws WorkbenchError `config` that lists differing settings, `data` for a checkpoint that is missing or was trained on something else
  */
 export function checkpointToResume(
   before: RunInfo,
@@ -37,10 +36,7 @@ export function checkpointToResume(
   return checkpoint;
 }
 
-/**
- * Backend of a resumed run: the one it was started on, even if another is faster here by now, since others round
- * differently.
- */
+/** Backend of a resumed run: the one it was started on, even if another is faster here by now, since others round differently. */
 export function backendToGoOnWith({ environment }: RunInfo, { backend }: RunSettings): RunSettings['backend'] {
   const known = executorNames.find((name) => name === environment.backend);
   return backend === 'auto' && known ? known : backend;
@@ -77,10 +73,7 @@ const lengths = [
   ['policy', 'totalSteps'],
 ] as const;
 
-/**
- * Settings to keep for a run whose training is extended; undefined if nothing was extended.
- * @param settings requested ones
- */
+/** Settings to keep for a run whose training is extended; undefined if nothing was extended. @param settings requested ones */
 export function longerConfig({ config }: RunInfo, settings: RunSettings): Record<string, unknown> | undefined {
   const grown = lengths.flatMap(([section, key]) => {
     const known = (config[section] as Record<string, unknown> | undefined)?.[key];

@@ -52,9 +52,7 @@ export const runSettings = z.strictObject({
 /** Shared settings of a run with their values; those of its method come with them. */
 export type RunSettings = z.output<typeof runSettings>;
 
-/**
- * Largest number of walks in a training step of the enabled phases, from which `backend: auto` derives the batch size.
- */
+/** Largest number of walks in a training step of the enabled phases, from which `backend: auto` derives the batch size. */
 export function walksPerStep({ clone, ppo }: Pick<RunSettings, 'clone' | 'ppo'>): number {
   return Math.max(clone.enabled ? clone.batchSize : 0, ppo.enabled ? ppo.minibatchSamples * ppo.explorations : 0);
 }

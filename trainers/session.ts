@@ -25,11 +25,7 @@ import type { Parameters, StoredTensors } from '../src/nn/parameters.js';
 import { plainSettings, type RunSettings } from './run-settings.js';
 
 /** Finished PPO round: number from 1, environment steps, figures by metric name. */
-interface TrainedUpdate {
-  update: number;
-  steps: number;
-  metrics: Readonly<Record<string, number>>;
-}
+type TrainedUpdate = { update: number; steps: number; metrics: Readonly<Record<string, number>> };
 
 /** Callback for a finished round; returning true ends training. */
 export type OnUpdate = (update: TrainedUpdate) => boolean | void | Promise<boolean | void>;
@@ -69,12 +65,10 @@ export interface Session {
 }
 
 /** Figures of an evaluation, whose processor time is in no record. */
-export function figuresOf(
+export const figuresOf = (
   { logs, trial }: Pick<Session, 'logs' | 'trial'>,
   evaluate: () => Promise<Record<string, number>>,
-): Promise<Record<string, number>> {
-  return trial ? trial.evaluation(evaluate) : logs.aside(evaluate);
-}
+): Promise<Record<string, number>> => (trial ? trial.evaluation(evaluate) : logs.aside(evaluate));
 
 /** AdamW state in checkpoints. */
 interface KeptOptimizer {

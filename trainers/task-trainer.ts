@@ -16,10 +16,7 @@ export interface TrainingRun {
   notes: readonly string[];
   /** Makes networks that may be refused, once the backend is open and before there is a folder. */
   prepare?(executor: Executor): void;
-  /**
-   * Prepares what phases share, such as vectors of texts.
-   * @param from checkpoint to resume from
-   */
+  /** Prepares what phases share, such as vectors of texts. @param from checkpoint to resume from */
   phases(session: Session, from: Checkpoint | undefined): Promise<RunPhases>;
 }
 
@@ -42,10 +39,7 @@ export interface TrainedMethod {
   fitEvaluations?(settings: RunSettings): number;
   /** Contradicting settings in a run of it, one line each; false for those that do not hold. */
   problems(settings: RunSettings): readonly (string | false)[];
-  /**
-   * First layer over the texts at the largest batch: `auto` chooses the backend by it. @param textDim of the encoder's
-   * vectors
-   */
+  /** First layer over the texts at the largest batch: `auto` chooses the backend by it. @param textDim of the encoder's vectors */
   networkSize(settings: RunSettings, textDim: number): NetworkSize;
   /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. Absent: it cannot be forked. */
   forkPhase?(settings: RunSettings): 'clone' | 'ppo';

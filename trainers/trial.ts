@@ -98,11 +98,7 @@ const encodingSeconds = 20;
 const sampleSize = { neighbours: 8, places: 3 };
 
 /** Steps done, by the clock and by the time of the processor. */
-interface Moment {
-  done: number;
-  at: number;
-  cpu: number;
-}
+type Moment = { done: number; at: number; cpu: number };
 
 /** A progress line; times in seconds. */
 interface Line {

@@ -12,10 +12,7 @@ import { type BaselineContext, oneHopShare, rankingAgent, stopPriorScores } from
 const sharpness = 20;
 
 /** Token limits of the encoder. */
-export interface TextLimits {
-  lastMessageTokens: number;
-  nameTokens: number;
-}
+export type TextLimits = { lastMessageTokens: number; nameTokens: number };
 
 /**
  * Edge probability: softmax over its head's edges of 20 · cos(last message, edge); an edge's vector is the sum of the unit vectors of its

@@ -80,10 +80,7 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
 /** Sequences kept after the screening. */
 const finalists = 4;
 
-interface Candidate {
-  relations: Int32Array;
-  sum: number;
-}
+type Candidate = { relations: Int32Array; sum: number };
 
 /**
  * Relation sequence with the best mean F1 over the train questions of each template; sequences without a result score 0. Ties: shorter,
@@ -147,10 +144,7 @@ function better(a: Candidate, b: Candidate): number {
   return a.relations.length - b.relations.length || byIds(a.relations, b.relations);
 }
 
-/**
- * Index of the nearest known text for each query; ties go to the first.
- * @param known at least one; encoded at the first call
- */
+/** Index of the nearest known text for each query; ties go to the first. @param known at least one; encoded at the first call */
 export function nearestText(known: readonly string[], encoder: StateEncoder) {
   let table: Promise<Float32Array[]> | undefined;
   return async (asked: readonly string[], signal?: AbortSignal): Promise<number[]> => {

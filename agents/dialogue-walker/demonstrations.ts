@@ -61,10 +61,7 @@ export function shownGolds(
   };
 }
 
-/**
- * Gold walks of all samples that have one in the graph.
- * @param note called for each of them, with `madeFromSamples` of their purpose
- */
+/** Gold walks of all samples that have one in the graph. @param note called for each of them, with `madeFromSamples` of their purpose */
 export function goldWalks(
   samples: readonly WalkSample[],
   graph: Graph,
@@ -88,9 +85,7 @@ export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: Walk
   return steps.map(({ state, action }) => ({ task, state, gold: action, recurs: true }));
 }
 
-/**
- * Every legal action with the gold action's target counts as gold: parallel relations, and loops as well as staying.
- */
+/** Every legal action with the gold action's target counts as gold: parallel relations, and loops as well as staying. */
 export function withNode(gold: GoldState, graph: Graph, rules: WalkRules): GoldState {
   const { current } = gold.state;
   const [begin, degree] = [graph.offsets[current]!, graph.degree(current)];

@@ -1,7 +1,6 @@
 /**
- * The exact gradient that PPO estimates by sampling: only the gold path is rewarded, so the expected reward of a sample
- * is the probability of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. Reference for PPO's
- * results.
+ * The exact gradient that PPO estimates by sampling: only the gold path is rewarded, so the expected reward of a sample is the probability
+ * of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. Reference for PPO's results.
  */
 import { actionLogProbs } from '../../trainers/actor.js';
 import type { StateRequest } from './features/featurizer.js';

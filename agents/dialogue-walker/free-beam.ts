@@ -10,22 +10,13 @@ import type { WalkScorer } from './policy.js';
 /** Most log-probabilities of entities that are held at once, unless those after one relation are more. */
 const numbersAtOnce = 2 ** 23;
 
-interface Walk {
-  state: WalkState;
-  logProb: number;
-}
+type Walk = { state: WalkState; logProb: number };
 
-interface TaskWalks {
-  task: WalkTask;
-  salt: number;
-  live: Walk[];
-  complete: RankedPath[];
-}
+type TaskWalks = { task: WalkTask; salt: number; live: Walk[]; complete: RankedPath[] };
 
 /**
- * Ranks walks of several tasks at once. At each step the `beamWidth` best walks that have written a relation write an entity, and the
- * best of these continue; staying ends a walk. The edges need not be in the graph.
- * Equal probabilities are ordered by a hash.
+ * Ranks walks of several tasks at once. At each step the `beamWidth` best walks that have written a relation write an entity, and the best
+ * of these continue; staying ends a walk. The edges need not be in the graph. Equal probabilities are ordered by a hash.
  */
 export async function freeBeam(
   { graph, rules, writer }: Pick<WalkScorer, 'graph' | 'rules'> & Required<Pick<WalkScorer, 'writer'>>,

@@ -227,10 +227,7 @@ function dialogueClone(session: DialogueSession): TrainingPhase {
   );
 }
 
-/**
- * Starts from the clone or from scratch.
- * @param transe embeddings, for `env.shaping: transe`
- */
+/** Starts from the clone or from scratch. @param transe embeddings, for `env.shaping: transe` */
 function dialoguePpo(session: DialogueSession, transe: EmbeddingTable | undefined): TrainingPhase {
   const { executor, settings: all, inputs, train } = session;
   const { env, walker, ppo: settings, seed } = all;

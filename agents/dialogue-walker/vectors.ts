@@ -47,9 +47,7 @@ export async function frozenTables(
     throw new WorkbenchError(
       'config',
       'expected TransE embeddings for walker.entityVectors or walker.relationVectors, got none',
-      {
-        hint: 'Set transe.enabled=true, or leave `transe` out of the walker.',
-      },
+      { hint: 'Set transe.enabled=true, or leave `transe` out of the walker.' },
     );
   };
   const partOf = (part: WalkerSettings['entityVectors'][number]) => {
@@ -97,9 +95,7 @@ function concatenate(numRows: number, parts: { rows: Float32Array; dim: number }
   return table;
 }
 
-function tablesFile(runFolder: string): string {
-  return join(runFiles(runFolder).embeddings, 'walker-tables.safetensors');
-}
+const tablesFile = (runFolder: string): string => join(runFiles(runFolder).embeddings, 'walker-tables.safetensors');
 
 /** Writes the tables into the run, atomically; nothing for tables of no width, which no network reads. */
 export function writeTables(runFolder: string, { entities, entityDim, relations, relationDim }: FrozenTables): void {
@@ -144,14 +140,10 @@ interface EncodeWalkOptions extends EncodeNameOptions {
 }
 
 /** True where messages before the last are encoded one by one. */
-function readsEarlier(walker: WalkerSettings): boolean {
-  return readsEdgeFeatures(walker) && walker.pairFeatures !== 'none';
-}
+const readsEarlier = (walker: WalkerSettings): boolean => readsEdgeFeatures(walker) && walker.pairFeatures !== 'none';
 
 /** The message that was said so many before the last; empty where there is none. */
-function earlierText(task: WalkTask, before: number): string {
-  return task.messages.at(-1 - before)?.text.trim() ?? '';
-}
+const earlierText = (task: WalkTask, before: number): string => task.messages.at(-1 - before)?.text.trim() ?? '';
 
 export async function encodeGraph(
   encoder: StateEncoder,
@@ -185,9 +177,7 @@ export async function encodeNames(
 }
 
 /** True where the network reads edge features: every head but LLM-ARK's can. */
-export function readsEdgeFeatures({ head, edgeFeatures }: WalkerSettings): boolean {
-  return head !== 'pa-mlp' && edgeFeatures;
-}
+export const readsEdgeFeatures = ({ head, edgeFeatures }: WalkerSettings): boolean => head !== 'pa-mlp' && edgeFeatures;
 
 /** True where names of the graph enter the network, as vectors or edge features. */
 export function readsNames(walker: WalkerSettings): boolean {
@@ -225,9 +215,7 @@ function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
 }
 
 /** Last message; empty before the first. */
-export function lastMessageText(task: WalkTask): string {
-  return earlierText(task, 0);
-}
+export const lastMessageText = (task: WalkTask): string => earlierText(task, 0);
 
 /** The last few messages, oldest first. */
 export function windowText(task: WalkTask, numMessages: number): string {
@@ -239,9 +227,7 @@ export function windowText(task: WalkTask, numMessages: number): string {
 }
 
 /** Encoder inputs of entities. */
-export function entityTexts(graph: Graph): string[] {
-  return [...graph.entityNames];
-}
+export const entityTexts = (graph: Graph): string[] => [...graph.entityNames];
 
 /** Encoder inputs of relations: words instead of identifiers, `~r` as the inverse of `r`. */
 export function relationTexts(graph: Graph): string[] {

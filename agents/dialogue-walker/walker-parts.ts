@@ -88,9 +88,7 @@ export async function policyOf(
 }
 
 /** Job of a thread: answers to tasks, or log-probabilities of given walks. */
-type WalkerJob = ({ tasks: WalkTask[] } | { given: GivenWalks[] }) & {
-  texts: TaskVectors;
-};
+type WalkerJob = ({ tasks: WalkTask[] } | { given: GivenWalks[] }) & { texts: TaskVectors };
 
 interface ThreadedWalkerOptions {
   threads: number;

@@ -22,9 +22,7 @@ export interface TableState<
 > {
   epoch: number;
   table: Table;
-  /**
-   * Adagrad's sums of squared gradients: for TransE float64, one per row; for bilinear models float32, one per number.
-   */
+  /** Adagrad's sums of squared gradients: for TransE float64, one per row; for bilinear models float32, one per number. */
   entitySquares: Squares;
   relationSquares: Squares;
   /** The best validated weights so far. */
@@ -86,9 +84,7 @@ interface EpochSteps<State extends TableState> extends Pick<TableTraining<State>
   rank: (() => Float64Array | Promise<Float64Array>) | undefined;
 }
 
-/**
- * Trains until the epochs are over, or until `patience` validations bring no improvement; changes the state in place.
- */
+/** Trains until the epochs are over, or until `patience` validations bring no improvement; changes the state in place. */
 export async function trainEpochs<State extends TableState>(
   state: State,
   settings: EpochSettings,

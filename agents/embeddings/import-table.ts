@@ -23,9 +23,7 @@ export const importedModels = ['transe', 'distmult', 'complex'] as const;
 /** Matrix in a `.npy` file, and the names of its rows. */
 interface NamedRows {
   vectors: string;
-  /**
-   * One line per row, in order: a name, or the number of the row (from 0), a tab and the name, as in DGL-KE's files.
-   */
+  /** One line per row, in order: a name, or the number of the row (from 0), a tab and the name, as in DGL-KE's files. */
   names: string;
 }
 
@@ -72,13 +70,12 @@ const mostMissing = 0.01;
 const triedFacts = 1000;
 
 /**
- * Stores the rows of a graph's entities and relations under a name, for `transe.imported` or `bilinear.imported`. Under
- * DistMult and ComplEx an inverse relation uses the row of its name (`~r`), as in models with reciprocal relations;
- * else its vector follows from the model: −r under TransE, r under DistMult, the conjugate of r under ComplEx. A
- * ComplEx row has the real parts first, then the imaginary ones, as in DGL-KE and PyTorch-BigGraph, or both of each number in turn, as
- * NumPy and PyTorch view complex numbers.
- * @throws WorkbenchError `data` for files that do not fit each other or the graph, `usage` for a name that is taken;
- * nothing is stored then
+ * Stores the rows of a graph's entities and relations under a name, for `transe.imported` or `bilinear.imported`. Under DistMult and
+ * ComplEx an inverse relation uses the row of its name (`~r`), as in models with reciprocal relations; else its vector follows from the
+ * model: −r under TransE, r under DistMult, the conjugate of r under ComplEx. A ComplEx row has the real parts first, then the imaginary
+ * ones, as in DGL-KE and PyTorch-BigGraph, or both of each number in turn, as NumPy and PyTorch view complex numbers.
+ * @throws WorkbenchError `data` for files that do not fit each other or the graph, `usage` for a name that is taken; nothing is stored
+ * then
  */
 export async function importTable(options: ImportTableOptions): Promise<ImportedTable> {
   const { name, model, norm, layout, graph, held, folder = usualFolder() } = options;
@@ -236,8 +233,7 @@ async function rowsOf(
 }
 
 /**
- * Gives entities without a row a vector of the mean length in a random direction: under TransE zeros would be near
- * everything.
+ * Gives entities without a row a vector of the mean length in a random direction: under TransE zeros would be near everything.
  * @returns their number
  */
 function drawMissing({ values, found, width, others }: FoundRows, graph: Graph, names: string): number {

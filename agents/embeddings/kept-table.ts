@@ -24,11 +24,7 @@ import type { Trial } from '../../trainers/session.js';
 import type { EpochSettings, TableResult, TableState, TableTraining, VectorTable } from './epochs.js';
 
 /** Identity of a file; files of other settings, seed or graph are refused. */
-export interface TableIdentity<Settings> {
-  graph: Graph;
-  settings: Settings;
-  seed: number;
-}
+export type TableIdentity<Settings> = { graph: Graph; settings: Settings; seed: number };
 
 type Section = 'transe' | 'bilinear';
 
@@ -151,24 +147,20 @@ export function tableTensors({ entities, relations, dim }: VectorTable): Record<
 }
 
 /** Reads the vectors of a file. @throws WorkbenchError `data` if they are absent, of another type or length */
-export function readVectors(
+export const readVectors = (
   tensors: Checkpoint['tensors'],
   { numEntities, numRelations }: Graph,
   dim: number,
   file: string,
-) {
-  return {
-    dim,
-    numEntities,
-    numRelations,
-    entities: values(tensors.entities, Float32Array, numEntities * dim, file),
-    relations: values(tensors.relations, Float32Array, numRelations * dim, file),
-  };
-}
+) => ({
+  dim,
+  numEntities,
+  numRelations,
+  entities: values(tensors.entities, Float32Array, numEntities * dim, file),
+  relations: values(tensors.relations, Float32Array, numRelations * dim, file),
+});
 
-function matrix(data: Float32Array, dim: number): Tensor {
-  return { shape: [data.length / dim, dim], data };
-}
+const matrix = (data: Float32Array, dim: number): Tensor => ({ shape: [data.length / dim, dim], data });
 
 function values<T extends Float32Array | Float64Array>(
   tensor: Tensor | undefined,

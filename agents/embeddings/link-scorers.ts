@@ -29,10 +29,7 @@ interface OpenScorerOptions extends Partial<KeptTableOptions> {
 /** Scorer with its source. */
 export type OpenedScorer = Kept<{
   scorer: LinkScorer;
-  /**
-   * Metrics that selected the epoch: both directions of valid, with train and valid as known answers; absent if valid
-   * has no triples.
-   */
+  /** Metrics that selected the epoch: both directions of valid, with train and valid as known answers; absent if valid has no triples. */
   metrics?: LinkMetrics | undefined;
   /** Its vectors as features: rows with a mean L2 norm of 1, separately for entities and relations. */
   table: Pick<VectorTable, 'dim' | 'entities' | 'relations'>;

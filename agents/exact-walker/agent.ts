@@ -17,10 +17,7 @@ import { messageWalker } from './messages/message-walker.js';
 import { keptNames, nameVectors, type NameVectors, type RelationNames } from './messages/relation-names.js';
 import { type ExactWalkerKindName, exactWalkerSettings } from './settings.js';
 
-const kinds: Readonly<Record<ExactWalkerKindName, ExactWalkerKind>> = {
-  chains: chainWalker,
-  messages: messageWalker,
-};
+const kinds: Readonly<Record<ExactWalkerKindName, ExactWalkerKind>> = { chains: chainWalker, messages: messageWalker };
 
 /** Exact-walker kind by its name in the settings. */
 export const exactWalkerKind = (name: ExactWalkerKindName): ExactWalkerKind => kinds[name];
@@ -34,12 +31,7 @@ const runConfig = z.object({
 });
 
 /** Trained exact walker. */
-interface LoadedExactWalker {
-  ranker: LinkRanker;
-  walker: ExactWalker;
-  seed: number;
-  hops: number;
-}
+type LoadedExactWalker = { ranker: LinkRanker; walker: ExactWalker; seed: number; hops: number };
 
 /** One run, or several as one ranker: the mean of their scores. @throws as `loadExactWalker` */
 export async function loadExactWalkers(runs: readonly RunCheckpoint[], options: LinkOptions): Promise<LoadedRanker> {

@@ -8,10 +8,7 @@ import type { LinkRequest } from './request.js';
 export type BeamActor = StateScorer<LinkRequest>;
 
 /** (head, relation, ?), by ids of the graph. */
-export interface HeadAndRelation {
-  head: number;
-  relation: number;
-}
+export type HeadAndRelation = { head: number; relation: number };
 
 /** Size of the beam. */
 export interface BeamOptions {
@@ -85,11 +82,7 @@ export async function linkBeams(
   return results;
 }
 
-interface OpenWalk {
-  query: number;
-  walk: number;
-  request: LinkRequest;
-}
+type OpenWalk = { query: number; walk: number; request: LinkRequest };
 
 function* requestsOf(
   graph: LinkLists,

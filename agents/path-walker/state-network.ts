@@ -86,12 +86,7 @@ interface Prefixes {
   nodes: Int32Array;
 }
 
-interface OpenLevel {
-  nodeOf: Map<number, number>;
-  parents: number[];
-  relations: number[];
-  entities: number[];
-}
+type OpenLevel = { nodeOf: Map<number, number>; parents: number[]; relations: number[]; entities: number[] };
 
 /** @param sizes of the tables: `noStep` is the row of relations that stands at the first level */
 export function prefixesOf(

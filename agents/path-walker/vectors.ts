@@ -28,11 +28,7 @@ export interface LinkWalkerShape {
 type VectorTablesOptions = Omit<LinkWalkerShape, 'lists'> &
   Pick<LinkWalkerSettings, 'trainVectors' | 'vectorDim' | 'readEntities'>;
 
-interface LinkTable {
-  name: 'relations' | 'entities';
-  values: Float32Array;
-  shape: [number, number];
-}
+type LinkTable = { name: 'relations' | 'entities'; values: Float32Array; shape: [number, number] };
 
 /** Relations first, then entities where they have vectors. @param seed of what is drawn; zeros without it */
 function linkTables(

@@ -47,10 +47,7 @@ export function mlpActor(
     }),
     hold(observations) {
       const scores = network.hold(vectorsOf(observations));
-      return (chosen) => ({
-        ...actionsOf(pickRequests(observations, chosen)),
-        logits: () => scores(chosen),
-      });
+      return (chosen) => ({ ...actionsOf(pickRequests(observations, chosen)), logits: () => scores(chosen) });
     },
     envAction: masked ? (observation, index) => nthLegal(maskOf(observation)!, index) : undefined,
     weightsChanged: () => undefined,

@@ -24,10 +24,7 @@ export interface PlayedEpisode {
   truncated: boolean;
 }
 
-/**
- * Chooses an action for each of some observations, counted from 0.
- * @param rngs one an observation, that of its episode
- */
+/** Chooses an action for each of some observations, counted from 0. @param rngs one an observation, that of its episode */
 export type Chooser = (observations: readonly VectorObservation[], rngs: readonly Rng[]) => Promise<ArrayLike<number>>;
 
 interface ActOptions {
@@ -54,10 +51,7 @@ export function policyChooser<Request>(
 }
 
 /** A policy with the normaliser that its observations go through. */
-export interface PolicyMember {
-  actor: Actor<VectorObservation, unknown>;
-  normalizer?: Normalizer | undefined;
-}
+export type PolicyMember = { actor: Actor<VectorObservation, unknown>; normalizer?: Normalizer | undefined };
 
 /** The choices of several policies as one: the mean of their log-probabilities. */
 export function meanChooser(members: readonly PolicyMember[]): Chooser {

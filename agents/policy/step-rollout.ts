@@ -10,7 +10,8 @@ import { WatchedEnv } from './watched-env.js';
 import { type Checkpoint, optimizerPrefix } from '../../checkpoints/checkpoint.js';
 import type { Normalizer } from '../../envs/wrappers/normalizer.js';
 import { subSeed } from '../../src/run/seeds.js';
-import { type ActionDraw, type Collect, type Rollout, RolloutBuffer, valuesOf } from '../../trainers/rollout.js';
+import { type ActionDraw, type Collect, valuesOf } from '../../trainers/rollout.js';
+import { type Rollout, RolloutBuffer } from '../../trainers/rollout-buffer.js';
 import type { ExtraState } from '../../trainers/session.js';
 import { z } from 'zod';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -88,10 +89,7 @@ export class StepRollout {
   readonly #copies: readonly WatchedEnv[];
   readonly #numEnvs: number;
   readonly #capacity: number;
-  /**
-   * Observations, one row per step and copy, all copies of a step consecutive; the rows after the last step are the
-   * next observations.
-   */
+  /** Observations, one row per step and copy, all copies of a step consecutive; the rows after the last step are the next observations. */
   readonly #observations: readonly VectorObservation[];
   readonly #vectors: Float32Array;
   readonly #masks: Uint8Array;
@@ -295,9 +293,8 @@ export class StepRollout {
   }
 
   /**
-   * Restores the state of a checkpoint: running episodes are reset with their seed and their actions replayed. An
-   * episode whose observation then differs (an environment that is not deterministic for a seed) is dropped; its copy
-   * starts the next one.
+   * Restores the state of a checkpoint: running episodes are reset with their seed and their actions replayed. An episode whose
+   * observation then differs (an environment that is not deterministic for a seed) is dropped; its copy starts the next one.
    */
   restore({ header, tensors }: Checkpoint): void {
     const { normalizer, seed, onNote } = this.#options;

@@ -83,11 +83,7 @@ export class WatchedEnv {
     return new WorkbenchError(
       'failure',
       `expected ${expected}, got ${got}, at ${place}${copy} of ${this.env.spec.id}`,
-      {
-        hint: 'checkEnv of kgwalk/envs tries an environment by itself.',
-        cause,
-        resumable: true,
-      },
+      { hint: 'checkEnv of kgwalk/envs tries an environment by itself.', cause, resumable: true },
     );
   }
 }

@@ -35,35 +35,33 @@ function promptsOf(name: 'io' | 'cot', dataset: string, exemplars: z.output<type
 export const alonePrompts = (dataset: string): AnswerPrompts => promptsOf('cot', dataset, 'auto');
 
 /** @param name `io` or `cot`: without or with the reasoning before the answer */
-function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settings> {
-  return {
-    settings,
-    needs: ['model'],
-    create({ dataset, names }, { exemplars }): QuestionAgent {
-      const prompts = promptsOf(name, dataset, exemplars);
-      return {
-        name,
-        note: 'answers from the model alone, without the graph',
-        topicGiven: false,
-        prompted: true,
-        async answer(task, { client, trace }) {
-          const options = { phase: name, withReasoning: name === 'cot' };
-          const decided = await unlessSpent(decideAnswer(task, client, [], prompts, options));
-          const stop = decided === undefined ? 'budget' : decided.reply ? 'answered' : 'unparsed';
-          trace({ event: 'stop', reason: stop });
-          return {
-            ...saidAnswers(task, decided?.reply?.answers ?? [], { names }),
-            text: decided?.text,
-            evidence: [],
-            degraded: decided?.reply === undefined,
-            stop,
-            cost: {},
-          };
-        },
-      };
-    },
-  };
-}
+const directAnswerEntry = (name: 'io' | 'cot'): QuestionAgentEntry<typeof settings> => ({
+  settings,
+  needs: ['model'],
+  create({ dataset, names }, { exemplars }): QuestionAgent {
+    const prompts = promptsOf(name, dataset, exemplars);
+    return {
+      name,
+      note: 'answers from the model alone, without the graph',
+      topicGiven: false,
+      prompted: true,
+      async answer(task, { client, trace }) {
+        const options = { phase: name, withReasoning: name === 'cot' };
+        const decided = await unlessSpent(decideAnswer(task, client, [], prompts, options));
+        const stop = decided === undefined ? 'budget' : decided.reply ? 'answered' : 'unparsed';
+        trace({ event: 'stop', reason: stop });
+        return {
+          ...saidAnswers(task, decided?.reply?.answers ?? [], { names }),
+          text: decided?.text,
+          evidence: [],
+          degraded: decided?.reply === undefined,
+          stop,
+          cost: {},
+        };
+      },
+    };
+  },
+});
 
 /**
  * IO prompting: question in, answer out. The floor of every table: what the model knows without the graph.

@@ -7,11 +7,7 @@ import type { AnswerReply, Example } from '../../src/llm/decision.js';
 export const domains = ['films', 'people', 'general', 'courses'] as const;
 type Domain = (typeof domains)[number];
 
-interface Solved {
-  question: string;
-  reasoning: string;
-  answers: string[];
-}
+type Solved = { question: string; reasoning: string; answers: string[] };
 
 const solved: Record<Domain, readonly Solved[]> = {
   films: [

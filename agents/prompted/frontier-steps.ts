@@ -100,16 +100,14 @@ export function walkCandidate(graph: Graph, walk: Walk): Candidate {
 }
 
 /** Common fields of all choices among outgoing relations, to spread into a decision. */
-export function relationChoice(graph: Graph, task: QuestionTask, walk: Walk, relations: readonly number[]) {
-  return {
-    questionId: task.id,
-    question: task.question,
-    evidence: [],
-    context: [pathBlock(graph, walk)],
-    subjects: [...frontierOf(walk).entities],
-    candidates: relationCandidates(graph, relations),
-  };
-}
+export const relationChoice = (graph: Graph, task: QuestionTask, walk: Walk, relations: readonly number[]) => ({
+  questionId: task.id,
+  question: task.question,
+  evidence: [],
+  context: [pathBlock(graph, walk)],
+  subjects: [...frontierOf(walk).entities],
+  candidates: relationCandidates(graph, relations),
+});
 
 /** Entities whose name is in the question as whole words, outside mentions of topics. */
 export function namedInQuestion(graph: Graph, task: QuestionTask, entities: readonly number[]): number[] {
@@ -183,12 +181,10 @@ export const answersSwitch = choice(['auto', 'model', 'frontier'], 'auto').descr
 );
 
 /** True when answers come from the frontier. */
-export function fromFrontier(
+export const fromFrontier = (
   answers: z.output<typeof answersSwitch>,
   { byLikelihood }: Pick<DecisionClient, 'byLikelihood'>,
-): boolean {
-  return answers === 'frontier' || (answers === 'auto' && byLikelihood);
-}
+): boolean => answers === 'frontier' || (answers === 'auto' && byLikelihood);
 
 /** Tasks of the final answer, for questions and for statements. */
 export interface AnswerPrompts {

@@ -91,27 +91,25 @@ export class Attempt<Parts extends WalkingParts<unknown>> {
  * The entry of such an agent, which is given the topic.
  * @param answering the agent's own part: called once, when it is opened, with what all of them open
  */
-export function walkingAgent<Schema extends z.ZodType<PrefilterSettings & { hops: HopsSetting }>>(
+export const walkingAgent = <Schema extends z.ZodType<PrefilterSettings & { hops: HopsSetting }>>(
   name: string,
   settings: Schema,
   answering: (parts: WalkingParts<z.output<Schema>>) => QuestionAgent['answer'] | Promise<QuestionAgent['answer']>,
   { walksRemote = false }: Pick<QuestionAgentEntry, 'walksRemote'> = {},
-): QuestionAgentEntry<Schema> {
-  return {
-    settings,
-    needs: ['model', 'encoder', 'train'],
-    walksRemote,
-    async create(resources, chosen): Promise<QuestionAgent> {
-      const prefilter = await openPrefilter(resources, chosen);
-      const hopsOf = await openHops(resources, chosen.hops);
-      return {
-        name,
-        topicGiven: true,
-        hopSource: (byLikelihood) => hopSourceFor(chosen.hops, byLikelihood),
-        prompted: true,
-        prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-        answer: await answering({ resources, settings: chosen, prefilter, hopsOf }),
-      };
-    },
-  };
-}
+): QuestionAgentEntry<Schema> => ({
+  settings,
+  needs: ['model', 'encoder', 'train'],
+  walksRemote,
+  async create(resources, chosen): Promise<QuestionAgent> {
+    const prefilter = await openPrefilter(resources, chosen);
+    const hopsOf = await openHops(resources, chosen.hops);
+    return {
+      name,
+      topicGiven: true,
+      hopSource: (byLikelihood) => hopSourceFor(chosen.hops, byLikelihood),
+      prompted: true,
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      answer: await answering({ resources, settings: chosen, prefilter, hopsOf }),
+    };
+  },
+});

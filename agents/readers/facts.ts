@@ -31,10 +31,7 @@ export interface ReaderFacts {
 }
 
 /** Words and scales that a reader computes from train before its first step and needs to answer. Saved in the run folder. */
-export interface ReaderBasis {
-  state: JsonObject;
-  tensors: Record<string, Tensor>;
-}
+export type ReaderBasis = { state: JsonObject; tensors: Record<string, Tensor> };
 
 const file = (runFolder: string) => join(runFiles(runFolder).embeddings, 'reader.safetensors');
 

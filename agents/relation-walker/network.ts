@@ -14,10 +14,7 @@ import { questionText, type ScaledTexts } from './question-vectors.js';
 import type { RelationWalkerSettings } from './settings.js';
 
 /** Relations of the graph, and length of a walk. */
-export interface RelationShape {
-  numRelations: number;
-  horizon: number;
-}
+export type RelationShape = { numRelations: number; horizon: number };
 
 /** A state of one question's walk. */
 export interface RelationRequest {

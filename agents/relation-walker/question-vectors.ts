@@ -139,9 +139,7 @@ export class ScaledTexts {
   }
 }
 
-function scaleFile(runFolder: string): string {
-  return join(runFiles(runFolder).embeddings, 'question-scale.safetensors');
-}
+const scaleFile = (runFolder: string): string => join(runFiles(runFolder).embeddings, 'question-scale.safetensors');
 
 /** Writes the scale into the run, atomically. */
 export function writeScale(runFolder: string, { mean, deviation }: VectorScale): void {

@@ -55,9 +55,7 @@ export const relationWalker: QuestionMethod = {
   problems,
   networkSize({ ppo, clone, relationWalk, relationWalker }: TrainSettings, textDim) {
     const { reads, wordWidth, questionWidth } = relationWalker;
-    if (reads === 'words') {
-      return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth };
-    }
+    if (reads === 'words') return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth };
     const rows = walksPerStep({ clone, ppo }) * relationWalk.horizon;
     return { rows, inputs: textDim, units: questionWidth };
   },

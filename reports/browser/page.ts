@@ -3,8 +3,7 @@ import type { Plot } from '../plots/plot.js';
 import { drawChart } from './charts.js';
 
 /**
- * Draws every `[data-plot]`: the index of its plot in `<script type="application/json" id="plots">`. The picture inside
- * is kept for print.
+ * Draws every `[data-plot]`: the index of its plot in `<script type="application/json" id="plots">`. The picture inside is kept for print.
  */
 export function openPage(): void {
   const json = document.getElementById('plots')?.textContent;

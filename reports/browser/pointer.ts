@@ -3,10 +3,7 @@ import type { Chart } from 'chart.js';
 import type { LineDataset } from '../plots/config.js';
 import type { Plot } from '../plots/plot.js';
 
-interface Range {
-  min: number;
-  max: number;
-}
+type Range = { min: number; max: number };
 
 /** The controlled chart and the callback for zoom. */
 export interface Handled {
@@ -21,10 +18,7 @@ export interface Handled {
   zoomTo: (x?: Range, y?: Range) => void;
 }
 
-interface Active {
-  datasetIndex: number;
-  index: number;
-}
+type Active = { datasetIndex: number; index: number };
 
 /** Shorter drags are clicks, in pixels. */
 const leastDrag = 6;
@@ -141,9 +135,7 @@ function nearest(handled: Handled, { x, y }: { x: number; y: number }): Active[]
 }
 
 /** Points visited by the arrow keys: the visible ones of the longest line, or bars or points by cost. */
-function countOf(handled: Handled): number {
-  return inOrder(handled).length;
-}
+const countOf = (handled: Handled): number => inOrder(handled).length;
 
 function inOrder(handled: Handled): { x: number; index: number }[] {
   const { chart } = handled;
@@ -192,12 +184,7 @@ function showBrush(
   const isBox = plot().kind === 'scatter';
   const y1 = isBox ? clip(Math.min(from.y, to.y), top, bottom) : top;
   const y2 = isBox ? clip(Math.max(from.y, to.y), top, bottom) : bottom;
-  Object.assign(brush.style, {
-    left: `${x1}px`,
-    top: `${y1}px`,
-    width: `${x2 - x1}px`,
-    height: `${y2 - y1}px`,
-  });
+  Object.assign(brush.style, { left: `${x1}px`, top: `${y1}px`, width: `${x2 - x1}px`, height: `${y2 - y1}px` });
   stage.append(brush);
 }
 

@@ -103,58 +103,54 @@ function saidOf({ value, low, high, n }: BarPlot['bars'][number], unit: string):
 }
 
 /** The interval as a whisker over each bar, and the value next to it. */
-function whiskers(figures: readonly PlotEstimate[], texts: readonly string[], { ink, paper }: Theme): Plugin {
-  return {
-    id: 'whiskers',
-    afterDatasetsDraw(chart: Drawing) {
-      const { ctx, scales } = chart;
-      ctx.save();
-      ctx.lineJoin = 'round';
-      ctx.textBaseline = 'middle';
-      ctx.font = `12px ${font}`;
-      chart.getDatasetMeta(0).data.forEach((bar, i) => {
-        const { low, high } = figures[i]!;
-        const [left, right, y] = [scales.x!.getPixelForValue(low), scales.x!.getPixelForValue(high), bar.y];
-        ctx.strokeStyle = ink;
-        ctx.lineWidth = 1.2;
-        ctx.beginPath();
-        ctx.moveTo(left, y);
-        ctx.lineTo(right, y);
-        for (const x of [left, right]) {
-          ctx.moveTo(x, y - 3.5);
-          ctx.lineTo(x, y + 3.5);
-        }
-        ctx.stroke();
-        ctx.fillStyle = ink;
-        const [text, x] = [texts[i]!, Math.max(right, bar.x) + 7];
-        ctx.strokeStyle = paper;
-        ctx.lineWidth = 3;
-        ctx.strokeText(text, x, y);
-        ctx.fillText(text, x, y);
-      });
-      ctx.restore();
-    },
-  };
-}
+const whiskers = (figures: readonly PlotEstimate[], texts: readonly string[], { ink, paper }: Theme): Plugin => ({
+  id: 'whiskers',
+  afterDatasetsDraw(chart: Drawing) {
+    const { ctx, scales } = chart;
+    ctx.save();
+    ctx.lineJoin = 'round';
+    ctx.textBaseline = 'middle';
+    ctx.font = `12px ${font}`;
+    chart.getDatasetMeta(0).data.forEach((bar, i) => {
+      const { low, high } = figures[i]!;
+      const [left, right, y] = [scales.x!.getPixelForValue(low), scales.x!.getPixelForValue(high), bar.y];
+      ctx.strokeStyle = ink;
+      ctx.lineWidth = 1.2;
+      ctx.beginPath();
+      ctx.moveTo(left, y);
+      ctx.lineTo(right, y);
+      for (const x of [left, right]) {
+        ctx.moveTo(x, y - 3.5);
+        ctx.lineTo(x, y + 3.5);
+      }
+      ctx.stroke();
+      ctx.fillStyle = ink;
+      const [text, x] = [texts[i]!, Math.max(right, bar.x) + 7];
+      ctx.strokeStyle = paper;
+      ctx.lineWidth = 3;
+      ctx.strokeText(text, x, y);
+      ctx.fillText(text, x, y);
+    });
+    ctx.restore();
+  },
+});
 
 /** A dashed line across all bars with its name above the plot. */
-function verticalMark(value: number, label: string, { quiet }: Theme): Plugin {
-  return {
-    id: 'verticalMark',
-    afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
-      const x = scales.x!.getPixelForValue(value);
-      ctx.save();
-      ctx.strokeStyle = quiet;
-      ctx.setLineDash([5, 4]);
-      ctx.beginPath();
-      ctx.moveTo(x, chartArea.top);
-      ctx.lineTo(x, chartArea.bottom);
-      ctx.stroke();
-      ctx.fillStyle = quiet;
-      ctx.font = `11px ${font}`;
-      ctx.textAlign = 'right';
-      ctx.fillText(label, Math.min(x + ctx.measureText(label).width / 2, chartArea.right + 40), chartArea.top - 6);
-      ctx.restore();
-    },
-  };
-}
+const verticalMark = (value: number, label: string, { quiet }: Theme): Plugin => ({
+  id: 'verticalMark',
+  afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
+    const x = scales.x!.getPixelForValue(value);
+    ctx.save();
+    ctx.strokeStyle = quiet;
+    ctx.setLineDash([5, 4]);
+    ctx.beginPath();
+    ctx.moveTo(x, chartArea.top);
+    ctx.lineTo(x, chartArea.bottom);
+    ctx.stroke();
+    ctx.fillStyle = quiet;
+    ctx.font = `11px ${font}`;
+    ctx.textAlign = 'right';
+    ctx.fillText(label, Math.min(x + ctx.measureText(label).width / 2, chartArea.right + 40), chartArea.top - 6);
+    ctx.restore();
+  },
+});

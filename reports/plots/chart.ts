@@ -67,31 +67,29 @@ export const chartFont = 'kgwalk Inter';
 export const font = `"${chartFont}", Inter, system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif`;
 
 /** Title in pictures; legend on request only. @param below pixels between title and plot */
-export function plugins(title: string, { ink, paper, quiet }: Theme, view: View | undefined, below = 10) {
-  return {
-    legend: { display: false },
-    tooltip: {
-      enabled: view !== undefined,
-      backgroundColor: ink,
-      titleColor: paper,
-      bodyColor: paper,
-      borderColor: quiet,
-      titleFont: { family: font, size: 12 },
-      bodyFont: { family: font, size: 12 },
-      padding: 8,
-      boxPadding: 4,
-      usePointStyle: true,
-    },
-    title: {
-      display: view === undefined,
-      text: inLines(title, 50),
-      align: 'start' as const,
-      color: ink,
-      font: { family: font, size: 13, weight: 'bold' as const },
-      padding: { top: 2, bottom: below },
-    },
-  };
-}
+export const plugins = (title: string, { ink, paper, quiet }: Theme, view: View | undefined, below = 10) => ({
+  legend: { display: false },
+  tooltip: {
+    enabled: view !== undefined,
+    backgroundColor: ink,
+    titleColor: paper,
+    bodyColor: paper,
+    borderColor: quiet,
+    titleFont: { family: font, size: 12 },
+    bodyFont: { family: font, size: 12 },
+    padding: 8,
+    boxPadding: 4,
+    usePointStyle: true,
+  },
+  title: {
+    display: view === undefined,
+    text: inLines(title, 50),
+    align: 'start' as const,
+    color: ink,
+    font: { family: font, size: 13, weight: 'bold' as const },
+    padding: { top: 2, bottom: below },
+  },
+});
 
 /** @param label axis title with unit */
 export function axis({ grid, quiet }: Theme, label?: string) {
@@ -100,16 +98,14 @@ export function axis({ grid, quiet }: Theme, label?: string) {
 }
 
 /** @param percent values are fractions shown as percent */
-export function ticks({ quiet }: Theme, percent = false) {
-  return {
-    color: quiet,
-    font: { family: font, size: 12 },
-    maxTicksLimit: 6,
-    maxRotation: 0,
-    autoSkipPadding: 10,
-    callback: percent ? asPercent : asNumber,
-  };
-}
+export const ticks = ({ quiet }: Theme, percent = false) => ({
+  color: quiet,
+  font: { family: font, size: 12 },
+  maxTicksLimit: 6,
+  maxRotation: 0,
+  autoSkipPadding: 10,
+  callback: percent ? asPercent : asNumber,
+});
 
 /** chart.js options in a browser: the page handles pointer and keys, not the chart. */
 export const driven = { animation: false as const, events: [], responsive: true, maintainAspectRatio: false };
@@ -120,9 +116,7 @@ export function valueWith(unit: string, value: number): string {
   return asNumber(value) + (unit === '' || unit === 'mean' || unit === 'number' ? '' : ` ${unit}`);
 }
 
-function asPercent(value: number | string): string {
-  return `${Number((Number(value) * 100).toFixed(1))} %`;
-}
+const asPercent = (value: number | string): string => `${Number((Number(value) * 100).toFixed(1))} %`;
 
 /** Three significant digits, four beyond a thousand. */
 function asNumber(value: number | string): string {

@@ -125,17 +125,15 @@ function drawnLine(line: PlotLine, plot: LinePlot, view: View | undefined): Draw
   return { label, color, dashed, ...course, at, faint };
 }
 
-function tooltipOf({ axes, unit }: LinePlot, lines: readonly DrawnLine[], chosen: number) {
-  return {
-    title: (items: { parsed: { x: number | null } }[]) =>
-      items[0] ? `${axes[chosen] ?? ''}: ${valueWith('', items[0].parsed.x ?? NaN)}` : '',
-    label: ({ dataset, dataIndex }: { dataset: object; dataIndex: number }) => {
-      const { line } = dataset as LineDataset;
-      const one = lines.find(({ label }) => label === line);
-      return one ? `${one.label}: ${pointText(one, dataIndex, unit)}` : '';
-    },
-  };
-}
+const tooltipOf = ({ axes, unit }: LinePlot, lines: readonly DrawnLine[], chosen: number) => ({
+  title: (items: { parsed: { x: number | null } }[]) =>
+    items[0] ? `${axes[chosen] ?? ''}: ${valueWith('', items[0].parsed.x ?? NaN)}` : '',
+  label: ({ dataset, dataIndex }: { dataset: object; dataIndex: number }) => {
+    const { line } = dataset as LineDataset;
+    const one = lines.find(({ label }) => label === line);
+    return one ? `${one.label}: ${pointText(one, dataIndex, unit)}` : '';
+  },
+});
 
 /** `61.8 % (59.9 to 63.7)`. */
 function pointText({ mean, low, high }: Course, i: number, unit: string): string {
@@ -155,12 +153,10 @@ function rowsOfNames(named: readonly { label: string }[]): number {
   return rows;
 }
 
-function namesAtEnds(lines: readonly DrawnLine[], levels: readonly Level[], { quiet, shade }: Theme) {
-  return [
-    ...lines.map(({ label, color, mean }) => ({ label, color: shade(color), value: mean.at(-1) ?? NaN })),
-    ...levels.map((level) => ({ ...level, color: quiet })),
-  ];
-}
+const namesAtEnds = (lines: readonly DrawnLine[], levels: readonly Level[], { quiet, shade }: Theme) => [
+  ...lines.map(({ label, color, mean }) => ({ label, color: shade(color), value: mean.at(-1) ?? NaN })),
+  ...levels.map((level) => ({ ...level, color: quiet })),
+];
 
 function legend(display: boolean, { ink }: Theme) {
   return {
@@ -216,16 +212,14 @@ function lineDatasets(line: DrawnLine, stepped: boolean, { shade }: Theme): Line
   ];
 }
 
-function levelDataset({ label, value }: Level, i: number, ends: readonly number[], { quiet }: Theme): LineDataset {
-  return {
-    label: shorten(label, longestBelow),
-    data: ends.map((x) => ({ x, y: value })),
-    borderColor: quiet,
-    borderWidth: 1.4,
-    borderDash: i === 0 ? [5, 4] : [1.5, 3],
-    pointRadius: 0,
-  };
-}
+const levelDataset = ({ label, value }: Level, i: number, ends: readonly number[], { quiet }: Theme): LineDataset => ({
+  label: shorten(label, longestBelow),
+  data: ends.map((x) => ({ x, y: value })),
+  borderColor: quiet,
+  borderWidth: 1.4,
+  borderDash: i === 0 ? [5, 4] : [1.5, 3],
+  pointRadius: 0,
+});
 
 /** Axes of shares stay within 0 % and 100 %, even if an interval does not. */
 function shareBounds(lines: readonly Course[]): { min?: number; max?: number } {
@@ -258,31 +252,29 @@ interface EndLabel {
 const labelHeight = 14;
 
 /** Labels at the right edge of the plot at the height of their values, moved apart where they would overlap. */
-function endLabels(labels: readonly EndLabel[]): Plugin {
-  return {
-    id: 'endLabels',
-    afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
-      const wanted = labels
-        .filter(({ value }) => Number.isFinite(value))
-        .map((label) => ({ ...label, y: scales.y!.getPixelForValue(label.value) }))
-        .sort((a, b) => a.y - b.y);
-      const heights = spreadOut(
-        wanted.map(({ y }) => y),
-        labelHeight,
-        chartArea.top,
-        chartArea.bottom,
-      );
-      ctx.save();
-      ctx.textBaseline = 'middle';
-      ctx.font = `12px ${font}`;
-      wanted.forEach(({ label, color }, i) => {
-        ctx.fillStyle = color;
-        ctx.fillText(label, chartArea.right + 8, heights[i]!);
-      });
-      ctx.restore();
-    },
-  };
-}
+const endLabels = (labels: readonly EndLabel[]): Plugin => ({
+  id: 'endLabels',
+  afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
+    const wanted = labels
+      .filter(({ value }) => Number.isFinite(value))
+      .map((label) => ({ ...label, y: scales.y!.getPixelForValue(label.value) }))
+      .sort((a, b) => a.y - b.y);
+    const heights = spreadOut(
+      wanted.map(({ y }) => y),
+      labelHeight,
+      chartArea.top,
+      chartArea.bottom,
+    );
+    ctx.save();
+    ctx.textBaseline = 'middle';
+    ctx.font = `12px ${font}`;
+    wanted.forEach(({ label, color }, i) => {
+      ctx.fillStyle = color;
+      ctx.fillText(label, chartArea.right + 8, heights[i]!);
+    });
+    ctx.restore();
+  },
+});
 
 /**
  * Moves ascending positions by the least that keeps them `gap` apart within the bounds (one sweep down, one up); labels

@@ -29,10 +29,7 @@ export interface PlotLine {
 }
 
 /** A reference level, such as a baseline's score. */
-export interface Level {
-  label: string;
-  value: number;
-}
+export type Level = { label: string; value: number };
 
 /** Lines with bands and thin lines of seeds. */
 export interface LinePlot extends Titled {
@@ -58,11 +55,7 @@ export interface LinePlot extends Titled {
 }
 
 /** An estimate with its interval. */
-export interface PlotEstimate {
-  value: number;
-  low: number;
-  high: number;
-}
+export type PlotEstimate = { value: number; low: number; high: number };
 
 /** Horizontal bars with intervals. */
 export interface BarPlot extends Titled {

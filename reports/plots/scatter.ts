@@ -90,63 +90,58 @@ export function logarithmicAxis(values: readonly ({ value: number } & Partial<Pl
     .flatMap((exponent) => steps.map((step) => step * 10 ** exponent))
     .filter((at) => at <= 10 ** last * 1.001)
     .map((at) => ({ at, text: String(Number(at.toPrecision(2))) }));
-  return {
-    place: (value) => (value > 0 ? value : zero),
-    marks: hasZero ? [{ at: zero, text: '0' }, ...marks] : marks,
-  };
+  return { place: (value) => (value > 0 ? value : zero), marks: hasZero ? [{ at: zero, text: '0' }, ...marks] : marks };
 }
 
 /** Whiskers in both directions and names next to the points, placed without overlaps. */
-function crosses(points: readonly Point[], place: (value: number) => number, theme: Theme): Plugin {
-  return {
-    id: 'crosses',
-    afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
-      const across = (value: number) => scales.x!.getPixelForValue(place(value));
-      const up = (value: number) => scales.y!.getPixelForValue(value);
-      ctx.save();
-      ctx.lineWidth = 1.4;
-      const spots = points.map(({ x, y, color }) => {
-        const [px, py] = [across(x.value), up(y.value)];
-        ctx.strokeStyle = theme.shade(color);
-        ctx.beginPath();
-        ctx.moveTo(px, up(y.low));
-        ctx.lineTo(px, up(y.high));
-        if (x.low !== undefined && x.high !== undefined && x.value > 0) {
-          ctx.moveTo(across(x.low), py);
-          ctx.lineTo(across(x.high), py);
-        }
-        ctx.stroke();
-        const [left, right] = [across(x.low ?? x.value), across(x.high ?? x.value)];
-        return {
-          spot: { left: px - 7, right: px + 7, top: py - 7, bottom: py + 7 },
-          bars: [
-            { left: px - 2, right: px + 2, top: up(y.high), bottom: up(y.low) },
-            { left, right, top: py - 2, bottom: py + 2 },
-          ],
-        };
-      });
-      ctx.font = `12px ${font}`;
-      ctx.textBaseline = 'middle';
-      const taken: Box[] = spots.flatMap(({ spot, bars }) => [spot, ...bars]);
-      points.forEach(({ label: name }, i) => {
-        const label = cutInside(name, longestName);
-        const width = ctx.measureText(label).width;
-        const { spot } = spots[i]!;
-        const isCrowded = points.length > mostNamed;
-        const box = placeFor(spot, width, taken, chartArea, isCrowded ? 3 : 10);
-        if (isCrowded && taken.some((other) => overlaps(box, other))) return;
-        taken.push(box);
-        leader(ctx, spot, box, theme);
-        ctx.strokeStyle = theme.paper;
-        ctx.lineWidth = 3;
-        ctx.strokeText(label, box.left, (box.top + box.bottom) / 2);
-        ctx.fillStyle = theme.ink;
-        ctx.fillText(label, box.left, (box.top + box.bottom) / 2);
-      });
-      ctx.restore();
-    },
-  };
-}
+const crosses = (points: readonly Point[], place: (value: number) => number, theme: Theme): Plugin => ({
+  id: 'crosses',
+  afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
+    const across = (value: number) => scales.x!.getPixelForValue(place(value));
+    const up = (value: number) => scales.y!.getPixelForValue(value);
+    ctx.save();
+    ctx.lineWidth = 1.4;
+    const spots = points.map(({ x, y, color }) => {
+      const [px, py] = [across(x.value), up(y.value)];
+      ctx.strokeStyle = theme.shade(color);
+      ctx.beginPath();
+      ctx.moveTo(px, up(y.low));
+      ctx.lineTo(px, up(y.high));
+      if (x.low !== undefined && x.high !== undefined && x.value > 0) {
+        ctx.moveTo(across(x.low), py);
+        ctx.lineTo(across(x.high), py);
+      }
+      ctx.stroke();
+      const [left, right] = [across(x.low ?? x.value), across(x.high ?? x.value)];
+      return {
+        spot: { left: px - 7, right: px + 7, top: py - 7, bottom: py + 7 },
+        bars: [
+          { left: px - 2, right: px + 2, top: up(y.high), bottom: up(y.low) },
+          { left, right, top: py - 2, bottom: py + 2 },
+        ],
+      };
+    });
+    ctx.font = `12px ${font}`;
+    ctx.textBaseline = 'middle';
+    const taken: Box[] = spots.flatMap(({ spot, bars }) => [spot, ...bars]);
+    points.forEach(({ label: name }, i) => {
+      const label = cutInside(name, longestName);
+      const width = ctx.measureText(label).width;
+      const { spot } = spots[i]!;
+      const isCrowded = points.length > mostNamed;
+      const box = placeFor(spot, width, taken, chartArea, isCrowded ? 3 : 10);
+      if (isCrowded && taken.some((other) => overlaps(box, other))) return;
+      taken.push(box);
+      leader(ctx, spot, box, theme);
+      ctx.strokeStyle = theme.paper;
+      ctx.lineWidth = 3;
+      ctx.strokeText(label, box.left, (box.top + box.bottom) / 2);
+      ctx.fillStyle = theme.ink;
+      ctx.fillText(label, box.left, (box.top + box.bottom) / 2);
+    });
+    ctx.restore();
+  },
+});
 
 /** Cuts the middle of a text: variants of one agent differ at the end. */
 const cutInside = (text: string, limit: number) =>
@@ -166,12 +161,7 @@ function leader(ctx: Drawing['ctx'], spot: Box, box: Box, { quiet }: Theme): voi
 }
 
 /** A rectangle, in pixels from the upper left corner. */
-export interface Box {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
+export type Box = { left: number; right: number; top: number; bottom: number };
 
 const letterHeight = 14;
 

@@ -15,11 +15,7 @@ export const phaseWords: Readonly<Record<string, { name: string; steps: string }
 export const phaseName = (phase: string): string => phaseWords[phase]?.name ?? phase;
 
 /** A record of `metrics.jsonl`; null for values that are not finite. */
-export interface LoggedMetrics {
-  phase: string;
-  step: number;
-  metrics: Readonly<Record<string, Value>>;
-}
+export type LoggedMetrics = { phase: string; step: number; metrics: Readonly<Record<string, Value>> };
 
 /** Cost of a phase: environment steps, or seconds of wall time. */
 type Taken = 'time/env_steps' | 'seconds';
@@ -28,10 +24,7 @@ type Taken = 'time/env_steps' | 'seconds';
 export type Timing = { readonly phase: string; readonly step: number } & { readonly [Key in Taken]?: Value };
 
 /** The logs of a run so far. */
-export interface RunLog {
-  metrics: readonly LoggedMetrics[];
-  timings: readonly Timing[];
-}
+export type RunLog = { metrics: readonly LoggedMetrics[]; timings: readonly Timing[] };
 
 /** Runs that share a line: its seeds. */
 interface RunLine extends Pick<PlotLine, 'label' | 'color' | 'dashed'> {

@@ -71,9 +71,7 @@ export function openAsk(view: HTMLElement, state: State) {
     offered = now;
     const asked = new URLSearchParams(location.hash.split('?')[1] ?? '').get('run');
     const wanted = runs.find(({ key }) => key === (run || asked)) ?? runs[0];
-    if (!wanted) {
-      return form.replaceChildren(quiet('There is no run to ask yet.'));
-    }
+    if (!wanted) return form.replaceChildren(quiet('There is no run to ask yet.'));
     run = wanted.key;
     void furnish();
   };

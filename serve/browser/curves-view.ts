@@ -13,11 +13,7 @@ interface NamedPlot {
 }
 
 /** A chart of the page, with its plot as JSON. */
-interface Card {
-  element: HTMLElement;
-  drawn: DrawnChart;
-  shown: string;
-}
+type Card = { element: HTMLElement; drawn: DrawnChart; shown: string };
 
 let filter = '';
 

@@ -14,11 +14,7 @@ interface CurveOptions {
 }
 
 /** Runs that share a line. */
-interface ShownLine {
-  label: string;
-  color: string;
-  runs: readonly RunSummary[];
-}
+type ShownLine = { label: string; color: string; runs: readonly RunSummary[] };
 
 export type Change = 'list' | 'shown' | 'logs' | 'connection';
 

@@ -10,10 +10,7 @@ export const ops = { hello: 1, reset: 2, step: 3, close: 4, error: 5 } as const;
 const lengthBytes = 4;
 
 /** One frame; `op` may be any byte. */
-export interface Frame {
-  op: number;
-  body: Buffer;
-}
+export type Frame = { op: number; body: Buffer };
 
 /** @param parts the body, in pieces; copied */
 export function frame(op: number, parts: readonly Uint8Array[]): Buffer {

@@ -26,9 +26,8 @@ interface InfoRows {
 const left = new Set(['done', 'final']);
 
 /**
- * JSON of `{begun: {rows, values: {key: [one per row]}}, ended: …}`: numbers, booleans and texts only, null if a row
- * has none.
- * Empty if there are no rows.
+ * JSON of `{begun: {rows, values: {key: [one per row]}}, ended: …}`: numbers, booleans and texts only, null if a row has none. Empty if
+ * there are no rows.
  */
 function infoBytes(info: Readonly<Record<string, InfoRows>>): Uint8Array {
   const parts = Object.entries(info).filter(([, { rows }]) => rows.length > 0);

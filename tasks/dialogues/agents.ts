@@ -151,12 +151,10 @@ async function openUntrained(
   };
 }
 
-function taskClient({ client, totals }: QuestionClient): TaskClient {
-  return {
-    client,
-    cost() {
-      const { calls, promptTokens, cachedTokens, completionTokens } = totals();
-      return { calls, promptTokens, cachedTokens, completionTokens };
-    },
-  };
-}
+const taskClient = ({ client, totals }: QuestionClient): TaskClient => ({
+  client,
+  cost() {
+    const { calls, promptTokens, cachedTokens, completionTokens } = totals();
+    return { calls, promptTokens, cachedTokens, completionTokens };
+  },
+});

@@ -6,11 +6,7 @@ import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
 import { type DialogueRow, type GoldPart, goldParts } from './row.js';
 
-interface CalibratedRows {
-  rows: readonly DialogueRow[];
-  samples: readonly WalkSample[];
-  graph: Graph;
-}
+type CalibratedRows = { rows: readonly DialogueRow[]; samples: readonly WalkSample[]; graph: Graph };
 
 /**
  * Details and sections for a record; empty for agents without a distribution over walks. Every row counts: a gold path that cannot be
@@ -42,20 +38,18 @@ export function calibrationSections(calibrated: CalibratedRows): {
   };
 }
 
-function calibrationSection({ n, said, right, ece, bins }: ReturnType<typeof calibrationOf>): Section {
-  return {
-    title: 'Calibration of the first path',
-    lines: [
-      `over ${n} turns: given ${numberText(said)} % on average, right ${numberText(right)} %, calibration error ${numberText(ece)} % over ${bins.length} bins`,
-    ],
-    curve: {
-      ...{ x: 'probability of the first path, %', y: 'right', smooth: true },
-      points: bins.map(({ from, to, right }): [number, number] => [Math.round(50 * (from + to)), right]),
-      caption:
-        'Right first paths by the probability that the walker gives them, in bins of ten points: a calibrated walker is right 25 % of the time at 20 to 30.',
-    },
-  };
-}
+const calibrationSection = ({ n, said, right, ece, bins }: ReturnType<typeof calibrationOf>): Section => ({
+  title: 'Calibration of the first path',
+  lines: [
+    `over ${n} turns: given ${numberText(said)} % on average, right ${numberText(right)} %, calibration error ${numberText(ece)} % over ${bins.length} bins`,
+  ],
+  curve: {
+    ...{ x: 'probability of the first path, %', y: 'right', smooth: true },
+    points: bins.map(({ from, to, right }): [number, number] => [Math.round(50 * (from + to)), right]),
+    caption:
+      'Right first paths by the probability that the walker gives them, in bins of ten points: a calibrated walker is right 25 % of the time at 20 to 30.',
+  },
+});
 
 /** Share of right first paths if a part of the gold path is given, and share of first paths that have this part right. */
 function knownOf(rows: readonly DialogueRow[]) {
@@ -113,10 +107,8 @@ function fanOutOf({ rows, samples, graph }: CalibratedRows) {
     }));
 }
 
-function tailsOf(graph: Graph, head: number, relation: number): number {
-  return graph.relations.subarray(graph.offsets[head], graph.offsets[head + 1]).filter((one) => one === relation)
-    .length;
-}
+const tailsOf = (graph: Graph, head: number, relation: number): number =>
+  graph.relations.subarray(graph.offsets[head], graph.offsets[head + 1]).filter((one) => one === relation).length;
 
 const fanOutRow = ({ from, to, n, right, known }: ReturnType<typeof fanOutOf>[number]) => ({
   tails: from === to ? String(from) : to === null ? `${from} and more` : `${from} to ${to}`,

@@ -40,10 +40,7 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
   const data = dataOf(flags, runs);
   const settings = settingsOf(flags, runs);
   const [run] = runs;
-  const env = loadConfig(envSettings, {
-    text: JSON.stringify(run?.config.env ?? {}),
-    source: `env of ${run?.id}`,
-  });
+  const env = loadConfig(envSettings, { text: JSON.stringify(run?.config.env ?? {}), source: `env of ${run?.id}` });
   const horizon = (flags.kept?.about.reach as number | undefined) ?? env.horizon;
   const { count = 'strict' } = flags;
   if (count === 'ark') checkArkCount({ horizon, beamWidth: settings.beamWidth });
@@ -97,10 +94,7 @@ export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation):
     throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
   }
   const { dataset, graph, turns, count } = about as Record<string, string>;
-  return {
-    ...(checkpoint === undefined && { dataset, graph, turns }),
-    count: count as 'strict',
-  };
+  return { ...(checkpoint === undefined && { dataset, graph, turns }), count: count as 'strict' };
 }
 
 function dataOf(flags: DataFlags, runs: readonly RunInfo[]): DataSettings {

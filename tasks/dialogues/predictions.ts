@@ -41,21 +41,19 @@ export function predictionsFile(file: string) {
   };
 }
 
-function jsonLines({ task, gold }: WalkSample, answer: Answer | undefined, graph: Graph): string[] {
-  return [
-    JSON.stringify({
-      id: task.id,
-      dialogue: task.dialogueId,
-      sender: task.sender,
-      start: task.startName,
-      gold: namedPath(gold.path, graph),
-      paths: answer?.paths.map(({ path, logProb }) => ({ path: namedPath(path, graph), logProb })) ?? [],
-      answers: answer?.answers.map((ranked) => ({ ...ranked, entity: graph.entityNames[ranked.entity] })) ?? [],
-      confidence: answer?.confidence,
-      arkBeam: answer?.arkBeam && namedSlots(answer.arkBeam, graph),
-    }),
-  ];
-}
+const jsonLines = ({ task, gold }: WalkSample, answer: Answer | undefined, graph: Graph): string[] => [
+  JSON.stringify({
+    id: task.id,
+    dialogue: task.dialogueId,
+    sender: task.sender,
+    start: task.startName,
+    gold: namedPath(gold.path, graph),
+    paths: answer?.paths.map(({ path, logProb }) => ({ path: namedPath(path, graph), logProb })) ?? [],
+    answers: answer?.answers.map((ranked) => ({ ...ranked, entity: graph.entityNames[ranked.entity] })) ?? [],
+    confidence: answer?.confidence,
+    arkBeam: answer?.arkBeam && namedSlots(answer.arkBeam, graph),
+  }),
+];
 
 /** Slots that held a walk; the stay that ends a walk of one edge is left out, as in all paths. */
 function namedSlots({ afterFirst, walks }: ArkBeam, graph: Graph) {

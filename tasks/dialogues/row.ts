@@ -178,11 +178,10 @@ function missReason(
 }
 
 /**
- * One row a sample. Columns: `id`, `dialogue`, `sender`, `miss` (utf8, empty where the gold was ranked), `hops`,
- * `path`, `entity_path`, `relation_path`, `target`, `target_sum` (int32 ranks from 1, 0 = absent), `seen`, `first` (bool),
- * `log_prob`, `confidence` (float64, of the best path; NaN where absent); of agents that are a distribution over walks
- * `gold_log_prob` (float64, NaN where the gold cannot be walked). Where it was counted as LLM-ARK's reference does, also
- * `ark_path`, `ark_target`, `target_any`. Equal rows give equal bytes.
+ * One row a sample. Columns: `id`, `dialogue`, `sender`, `miss` (utf8, empty where the gold was ranked), `hops`, `path`, `entity_path`,
+ * `relation_path`, `target`, `target_sum` (int32 ranks from 1, 0 = absent), `seen`, `first` (bool), `log_prob`, `confidence` (float64, of
+ * the best path; NaN where absent); of agents that are a distribution over walks `gold_log_prob` (float64, NaN where the gold cannot be
+ * walked). Where it was counted as LLM-ARK's reference does, also `ark_path`, `ark_target`, `target_any`. Equal rows give equal bytes.
  */
 export function dialogueArrow(rows: readonly DialogueRow[]): Uint8Array {
   return arrowFile(rows, ({ words, int32, float64, flags }) => ({
@@ -240,13 +239,11 @@ export function refuseArkCount(agent: string): never {
 }
 
 /** The agent, refused at its first answer without LLM-ARK's beam. */
-export function keepingArkBeam(agent: Agent): Agent {
-  return {
-    ...agent,
-    async answer(...asked) {
-      const answers = await agent.answer(...asked);
-      if (answers.some(({ arkBeam }) => !arkBeam)) refuseArkCount(agent.name);
-      return answers;
-    },
-  };
-}
+export const keepingArkBeam = (agent: Agent): Agent => ({
+  ...agent,
+  async answer(...asked) {
+    const answers = await agent.answer(...asked);
+    if (answers.some(({ arkBeam }) => !arkBeam)) refuseArkCount(agent.name);
+    return answers;
+  },
+});

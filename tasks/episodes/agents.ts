@@ -82,10 +82,7 @@ export function episodeData(own: OwnParts, flags: DataFlags, runs: readonly RunI
 export function episodeFlagsOf({ about, checkpoint }: AskedEvaluation): DataFlags {
   const { dataset, episodes } = about;
   const envOptions = about.envOptions as Record<string, unknown> | undefined;
-  return {
-    ...(checkpoint === undefined && { dataset, envOptions }),
-    limit: String(episodes as number),
-  };
+  return { ...(checkpoint === undefined && { dataset, envOptions }), limit: String(episodes as number) };
 }
 
 /** The agent with its way of being asked and scored. */

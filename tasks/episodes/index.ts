@@ -13,20 +13,15 @@ import { episodeMeasure, type EpisodeRow, type EpisodeSample } from './score.js'
 import type { OwnParts } from '../../agents/policy/source.js';
 
 /** The task of episodes. @param own what a program brings instead of what settings name */
-export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpisode, EpisodeRow, EpisodeData> {
-  return {
-    name: 'episodes',
-    measure: episodeMeasure,
-    agents: episodeAgents,
-    data: (flags, runs) => episodeData(own, flags, runs),
-    openAgent: (which, data, options) => openEpisodeAgent(own, which, data, options),
-    flagsOf: { kept: episodeFlagsOf },
-    learning: {
-      ...policyMethods.trainer(() => own),
-      ...(own.source && { ownEnvId: own.source.id }),
-    },
-    environment: ({ env }) => Promise.resolve({ options: env.options ?? {} }),
-  };
-}
+export const episodesTask = (own: OwnParts = {}): Task<EpisodeSample, PlayedEpisode, EpisodeRow, EpisodeData> => ({
+  name: 'episodes',
+  measure: episodeMeasure,
+  agents: episodeAgents,
+  data: (flags, runs) => episodeData(own, flags, runs),
+  openAgent: (which, data, options) => openEpisodeAgent(own, which, data, options),
+  flagsOf: { kept: episodeFlagsOf },
+  learning: { ...policyMethods.trainer(() => own), ...(own.source && { ownEnvId: own.source.id }) },
+  environment: ({ env }) => Promise.resolve({ options: env.options ?? {} }),
+});
 
 export const episodes = episodesTask();

@@ -94,10 +94,7 @@ export async function openRanker(
   return {
     ...{ ranker, agent, note, pooling: 'max' },
     about: { ...about, ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
-    hashes: {
-      ...(table !== undefined && { table: await sha256File(table) }),
-      ...(source !== undefined && { source }),
-    },
+    hashes: { ...(table !== undefined && { table: await sha256File(table) }), ...(source !== undefined && { source }) },
   };
 }
 

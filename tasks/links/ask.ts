@@ -50,10 +50,7 @@ export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work)
   };
 }
 
-interface Query {
-  head: number;
-  relation: number;
-}
+type Query = { head: number; relation: number };
 
 async function answersOf(
   question: Query,

@@ -107,13 +107,11 @@ function splitOf(split: string): 'valid' | 'test' {
   );
 }
 
-function expectedOf({ state: { done } }: RunInfo): string[] {
-  return [
-    'edge list',
-    ...(done.clone ? ['training: cloning'] : []),
-    ...(done.ppo ? ['training: policy gradient', 'choice: best checkpoint'] : []),
-  ];
-}
+const expectedOf = ({ state: { done } }: RunInfo): string[] => [
+  'edge list',
+  ...(done.clone ? ['training: cloning'] : []),
+  ...(done.ppo ? ['training: policy gradient', 'choice: best checkpoint'] : []),
+];
 
 /** Artifacts with their verdicts, then what they cannot show. */
 function linkCheck(title: string, report: LinkLeakReport): LeakCheck {

@@ -158,10 +158,7 @@ function bestBeyond(scores: Float64Array, given: ReadonlySet<number>): number {
   return best;
 }
 
-/**
- * The relations of a walk without those of steps that stay.
- * @param path relation and entity of each step
- */
+/** The relations of a walk without those of steps that stay. @param path relation and entity of each step */
 export function chainOf(path: ArrayLike<number>, stay: number): number[] {
   const chain: number[] = [];
   for (let at = 0; at < path.length; at += 2) if (path[at] !== stay) chain.push(path[at]!);

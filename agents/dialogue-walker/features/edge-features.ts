@@ -130,9 +130,7 @@ export function writeEdgeFeatures(
 }
 
 /** Feature value of a count. */
-export function logCount(count: number): number {
-  return count === 0 ? 0 : Math.log1p(count) / 3;
-}
+export const logCount = (count: number): number => (count === 0 ? 0 : Math.log1p(count) / 3);
 
 interface EdgeStatistics {
   /** float32 [numEntities]: ln(1 + degree). */

@@ -59,9 +59,7 @@ export interface FeaturizerParts {
 }
 
 /** Width of a state's text: one vector of all of it, or those of the last message and of the window. */
-export function contextDimOf(dim: number, perStep: boolean): number {
-  return perStep ? dim : 2 * dim;
-}
+export const contextDimOf = (dim: number, perStep: boolean): number => (perStep ? dim : 2 * dim);
 
 /** Builds batches; requests of one task should stand side by side, since a dialogue is read once for all of them. */
 export class Featurizer {

@@ -6,9 +6,8 @@ import type { Graph } from '../../../src/kg/graph.js';
 import { CountedWalks, logCount } from './edge-features.js';
 
 /**
- * Steps of train walks: by the relation before, by the kind of the start and by the relation of the dialogue's last path; the last
- * two apart for first and later steps. A walk's end counts as staying. The kind of an entity is the relation that most of its
- * edges have.
+ * Steps of train walks: by the relation before, by the kind of the start and by the relation of the dialogue's last path; the last two
+ * apart for first and later steps. A walk's end counts as staying. The kind of an entity is the relation that most of its edges have.
  */
 export class RelationCounts {
   readonly #counts = new Map<number, number>();

@@ -35,10 +35,7 @@ export interface Reads {
 }
 
 /** Frozen tables on an executor. */
-interface Frozen {
-  entities: Taped;
-  relations: Taped;
-}
+type Frozen = { entities: Taped; relations: Taped };
 
 const none = new Int32Array(0);
 
@@ -136,19 +133,17 @@ function tableRows(
   };
 }
 
-function sceneOf(
+const sceneOf = (
   { text, settings }: Parts,
   tape: Tape,
   batch: StateBatch,
   rows: TableRows & Pick<Scene, 'local'>,
   { rng, words }: { rng?: Rng | undefined; words?: Taped | undefined } = {},
-): Scene {
-  return {
-    ...{ tape, batch, ...rows },
-    text: text.states(tape, batch, words ?? text.words?.(tape, batch)),
-    dropped: (x) => tape.dropout(x, settings.dropout, rng),
-  };
-}
+): Scene => ({
+  ...{ tape, batch, ...rows },
+  text: text.states(tape, batch, words ?? text.words?.(tape, batch)),
+  dropped: (x) => tape.dropout(x, settings.dropout, rng),
+});
 
 /** Scenes with the rows that a batch reads alone. */
 function trainingScenes(tape: Tape, parts: Parts) {

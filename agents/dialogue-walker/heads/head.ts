@@ -153,27 +153,25 @@ export const scalarNames = (linkedTurns = false): readonly string[] =>
 type BatchShape = Pick<HeadShape, 'contextDim' | 'numScalars' | 'horizon' | 'numEdgeFeatures'>;
 
 /** Allocates a batch whose arrays are exact for the given states. */
-export function allocateBatch(numStates: number, numActions: number, shape: BatchShape): StateBatch {
-  return {
-    numStates,
-    context: new Float32Array(numStates * shape.contextDim),
-    start: new Int32Array(numStates),
-    current: new Int32Array(numStates),
-    lastRelation: new Int32Array(numStates),
-    previousPathRelation: new Int32Array(numStates),
-    earlierRelations: new Int32Array(numStates * shape.horizon),
-    earlierTails: new Int32Array(numStates * shape.horizon),
-    walkedRelations: new Int32Array(numStates * (shape.horizon - 1)),
-    walkedTails: new Int32Array(numStates * (shape.horizon - 1)),
-    scalars: new Float32Array(numStates * shape.numScalars),
-    offsets: new Int32Array(numStates + 1),
-    stateOf: new Int32Array(numActions),
-    actions: new Int32Array(numActions),
-    relations: new Int32Array(numActions),
-    tails: new Int32Array(numActions),
-    edgeFeatures: new Float32Array(numActions * shape.numEdgeFeatures),
-  };
-}
+export const allocateBatch = (numStates: number, numActions: number, shape: BatchShape): StateBatch => ({
+  numStates,
+  context: new Float32Array(numStates * shape.contextDim),
+  start: new Int32Array(numStates),
+  current: new Int32Array(numStates),
+  lastRelation: new Int32Array(numStates),
+  previousPathRelation: new Int32Array(numStates),
+  earlierRelations: new Int32Array(numStates * shape.horizon),
+  earlierTails: new Int32Array(numStates * shape.horizon),
+  walkedRelations: new Int32Array(numStates * (shape.horizon - 1)),
+  walkedTails: new Int32Array(numStates * (shape.horizon - 1)),
+  scalars: new Float32Array(numStates * shape.numScalars),
+  offsets: new Int32Array(numStates + 1),
+  stateOf: new Int32Array(numActions),
+  actions: new Int32Array(numActions),
+  relations: new Int32Array(numActions),
+  tails: new Int32Array(numActions),
+  edgeFeatures: new Float32Array(numActions * shape.numEdgeFeatures),
+});
 
 /** Parts of a network's shape that determine the rows. */
 export type StateRowShape = Pick<HeadShape, 'contextDim' | 'horizon' | 'numScalars' | 'tables'>;

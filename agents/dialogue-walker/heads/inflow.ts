@@ -16,10 +16,7 @@ interface InEdges {
 }
 
 /** Products that a network prepares of entities and relations. */
-interface Terms {
-  entityTerms: readonly Taped[];
-  relationTerms: readonly Taped[];
-}
+type Terms = { entityTerms: readonly Taped[]; relationTerms: readonly Taped[] };
 
 /** Aggregation of the edges into an entity. */
 export interface Inflow {

@@ -40,11 +40,9 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
 export const headsByMargins: readonly WalkerSettings['head'][] = ['seq2seq', 'dialkg-walker'];
 
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
-export function createWalkerHead(
+export const createWalkerHead = (
   executor: Executor,
   settings: WalkerSettings,
   shape: HeadShape,
   seed?: number,
-): WalkerHead {
-  return heads[settings.head](executor, settings, shape, seed);
-}
+): WalkerHead => heads[settings.head](executor, settings, shape, seed);

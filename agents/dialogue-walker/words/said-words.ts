@@ -15,9 +15,7 @@ export type Vocabulary = readonly string[];
 const leastCount = 2;
 
 /** A text's words: lower-case runs of letters, accents and all. */
-export function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/\p{L}+/gu) ?? [];
-}
+export const wordsOf = (text: string): string[] => text.toLowerCase().match(/\p{L}+/gu) ?? [];
 
 /** Words of the samples' messages; a message that several turns of a dialogue hold counts once. */
 export function vocabularyOf(train: readonly WalkSample[]): Vocabulary {

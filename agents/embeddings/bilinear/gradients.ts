@@ -2,10 +2,7 @@
 import type { BilinearTable } from '../../../src/embedding/bilinear.js';
 
 /** Vectors or their gradients: float32, rows as in the table. */
-interface BilinearRows {
-  entities: Float32Array;
-  relations: Float32Array;
-}
+type BilinearRows = { entities: Float32Array; relations: Float32Array };
 
 /**
  * Adds to the gradients of a query's head and relation, given those of its vector, head ∘ relation.

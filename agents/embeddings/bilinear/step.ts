@@ -28,14 +28,7 @@ export function freshBilinear(
   const rng = Rng.named(seed, 'bilinear/init');
   const normal = (rows: number) => Float32Array.from({ length: rows * dim }, () => rng.normal() * spread);
   return {
-    table: {
-      model,
-      dim,
-      numEntities,
-      numRelations,
-      entities: normal(numEntities),
-      relations: normal(numRelations),
-    },
+    table: { model, dim, numEntities, numRelations, entities: normal(numEntities), relations: normal(numRelations) },
     entitySquares: new Float32Array(numEntities * dim),
     relationSquares: new Float32Array(numRelations * dim),
   };
@@ -196,10 +189,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
   const queryGradients = arena.float32(batchSize * dim);
   const scores = arena.float32(batchSize * most);
   const panel = arena.float32(8 * Math.max(dim, most, batchSize) + 32);
-  const gradients = {
-    entities: new Float32Array(entities.length),
-    relations: new Float32Array(relations.length),
-  };
+  const gradients = { entities: new Float32Array(entities.length), relations: new Float32Array(relations.length) };
   const ofEntities = { values: entities, squares: state.entitySquares, gradients: gradients.entities };
   const ofRelations = { values: relations, squares: state.relationSquares, gradients: gradients.relations };
   const movedEntities = touchList(numEntities);
@@ -259,9 +249,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
     if (regularization === 0) return;
     addCubeGradient(table, entities, gradients.entities, head, regularization * (end - begin));
     addCubeGradient(table, relations, gradients.relations, relation, regularization * (end - begin));
-    for (let a = begin; a < end; a++) {
-      addCubeGradient(table, entities, gradients.entities, answers[a]!, regularization);
-    }
+    for (let a = begin; a < end; a++) addCubeGradient(table, entities, gradients.entities, answers[a]!, regularization);
   }
 }
 

@@ -34,12 +34,10 @@ import {
 export type BilinearState = TableState<BilinearTable, Float32Array>;
 
 /** Initial weights, before the first epoch. @param of `numRelations` with inverses */
-export function createBilinear(
+export const createBilinear = (
   settings: Pick<BilinearSettings, 'model' | 'dim'>,
   of: { numEntities: number; numRelations: number; seed: number },
-): BilinearState {
-  return { ...freshBilinear(settings, of), epoch: 0, best: undefined, checksWithoutGain: 0 };
-}
+): BilinearState => ({ ...freshBilinear(settings, of), epoch: 0, best: undefined, checksWithoutGain: 0 });
 
 /** `numRelations` includes inverses; triples have plain relations, the first half. */
 interface BilinearOptions extends TableTraining<BilinearState> {
@@ -49,8 +47,7 @@ interface BilinearOptions extends TableTraining<BilinearState> {
 
 /**
  * Trains on one thread. Same input and seed give the same bytes, also when resumed from any epoch's state.
- * @throws Diverged for a batch with a loss that is not finite, before any weight moves; WorkbenchError `native` without
- * WebAssembly SIMD
+ * @throws Diverged for a batch with a loss that is not finite, before any weight moves; WorkbenchError `native` without WebAssembly SIMD
  */
 export async function trainBilinear(options: BilinearOptions): Promise<TableResult<BilinearState>> {
   const { train: triples, valid, settings, seed, numRelations, onEpoch, onProgress, signal } = options;
@@ -86,10 +83,7 @@ export async function trainBilinear(options: BilinearOptions): Promise<TableResu
 }
 
 /** Kept table, and its metrics on valid if valid has triples. */
-interface SavedBilinear {
-  table: BilinearTable;
-  metrics: LinkMetrics | undefined;
-}
+type SavedBilinear = { table: BilinearTable; metrics: LinkMetrics | undefined };
 
 /**
  * The table depends only on the graph's names, train, valid, the settings and the seed.

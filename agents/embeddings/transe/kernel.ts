@@ -13,10 +13,7 @@ interface TransEKernel {
    * @throws Diverged before the weights follow one whose numbers are not finite
    */
   train(begin: number, size: number, learningRate: number): void;
-  /**
-   * Computes a share's gradients of a batch from unchanged weights.
-   * @throws Diverged for numbers that are not finite
-   */
+  /** Computes a share's gradients of a batch from unchanged weights. @throws Diverged for numbers that are not finite */
   gradients(begin: number, size: number, share: Share): void;
   /**
    * Applies the gradients of a batch in its order to the rows of the share (row number modulo threads = thread), so that
@@ -64,9 +61,7 @@ export function transEKernel(work: TransEWork): TransEKernel {
   };
 }
 
-function beyondFloat32(): Diverged {
-  return new Diverged({ tensor: 'distances in float32', index: 0, value: NaN });
-}
+const beyondFloat32 = (): Diverged => new Diverged({ tensor: 'distances in float32', index: 0, value: NaN });
 
 /**
  * Loss of a true triple.
@@ -105,6 +100,4 @@ function adversarialWeights(temperature: number, negatives: Float64Array, count:
 }
 
 /** −log σ(−x), without overflow. */
-function softplus(x: number): number {
-  return Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
-}
+const softplus = (x: number): number => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));

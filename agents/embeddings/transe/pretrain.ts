@@ -34,10 +34,7 @@ interface PretrainOptions extends Partial<KeptTableOptions> {
   seed: number;
   /** Triples that must not be held out, in either direction: those of train's paths. */
   exclude?: Iterable<Triple>;
-  /**
-   * Facts to train on and to validate with, in forward direction, if the data have both; else some of the graph's are
-   * held out.
-   */
+  /** Facts to train on and to validate with, in forward direction, if the data have both; else some of the graph's are held out. */
   split?: HeldOut;
   /** Default 1. No byte depends on it. */
   threads?: number | undefined;

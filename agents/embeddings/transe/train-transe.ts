@@ -133,10 +133,7 @@ export function openCrew(work: TransEWork, threads: number): Crew {
   return threads === 1 ? alone(work) : several(work, threads);
 }
 
-/**
- * Yields to signals and other work of the process at times, so that a second request to stop does not wait for an
- * epoch.
- */
+/** Yields to signals and other work of the process at times, so that a second request to stop does not wait for an epoch. */
 function alone(work: TransEWork): Crew {
   const share = openShare(work);
   return {

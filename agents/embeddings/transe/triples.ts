@@ -13,15 +13,9 @@ interface HoldOutOptions {
   seed: number;
 }
 
-export interface HeldOut {
-  train: TripleColumns;
-  valid: TripleColumns;
-}
+export type HeldOut = { train: TripleColumns; valid: TripleColumns };
 
-/**
- * Forward relation of each relation: `name` for `~name` if the graph has both, else itself.
- * @returns int32 [numRelations]
- */
+/** Forward relation of each relation: `name` for `~name` if the graph has both, else itself. @returns int32 [numRelations] */
 export function forwardRelations({ relationNames, inverseOf }: Graph): Int32Array {
   return Int32Array.from(relationNames, (name, relation) =>
     name.startsWith(inversePrefix) && inverseOf[relation]! >= 0 ? inverseOf[relation]! : relation,
@@ -105,9 +99,8 @@ function forwardTriples(graph: Graph, triples: Iterable<Triple>): TripleColumns 
 }
 
 /**
- * Every triple of every path of train, including parts that a run does not read, so that each command holds out the
- * same facts and finds the same table. Without valid and test: facts held out are ranked a little lower, and none of
- * them would be a gold of those splits.
+ * Every triple of every path of train, including parts that a run does not read, so that each command holds out the same facts and finds
+ * the same table. Without valid and test: facts held out are ranked a little lower, and none of them would be a gold of those splits.
  */
 export function dialogueTriples(dataset: DialogueDataset, graph: Graph): Triple[] {
   const note = madeFromSamples('embedding', 'facts that TransE never holds out');
@@ -118,9 +111,8 @@ export function dialogueTriples(dataset: DialogueDataset, graph: Graph): Triple[
 }
 
 /**
- * Probability of corrupting the tail (else the head) for each relation: tails per head / (tails per head + heads per
- * tail), seen from the other side, so that the side with more true answers, where a random entity is more often true,
- * is corrupted less.
+ * Probability of corrupting the tail (else the head) for each relation: tails per head / (tails per head + heads per tail), seen from the
+ * other side, so that the side with more true answers, where a random entity is more often true, is corrupted less.
  * @returns float64 [numRelations]; 0.5 for a relation without triples
  * @source Wang et al. 2014, "Knowledge graph embedding by translating on hyperplanes", section 3.2
  */
@@ -189,9 +181,7 @@ export function hasTriple(
 }
 
 /** Shift that maps a hash to its bit of the filter, using the high bits. Low bits choose the slot. */
-function filterShift({ length }: Int32Array): number {
-  return Math.clz32(length) - 4;
-}
+const filterShift = ({ length }: Int32Array): number => Math.clz32(length) - 4;
 
 /** Hashes three ids so that neighbours scatter. */
 function mix(head: number, relation: number, tail: number): number {

@@ -12,9 +12,7 @@ import { createTripleSet, tailCorruptionChance, type TripleSet } from './triples
 /** Training state; squared gradients are per row. */
 export type TransEState = TableState<EmbeddingTable, Float64Array>;
 
-/**
- * Initial weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its gradient.
- */
+/** Initial weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its gradient. */
 export function createTransE(
   of: Pick<EmbeddingTable, 'numEntities' | 'numRelations'> & {
     settings: Pick<TransESettings, 'dim' | 'norm' | 'margin'>;
@@ -84,15 +82,9 @@ export interface TransEWork extends TransEArrays {
 }
 
 /** Index of a thread, and their number. */
-export interface Share {
-  thread: number;
-  threads: number;
-}
+export type Share = { thread: number; threads: number };
 
-/**
- * Copies the arrays into memory shared by threads.
- * @throws WorkbenchError `native` without WebAssembly SIMD
- */
+/** Copies the arrays into memory shared by threads. @throws WorkbenchError `native` without WebAssembly SIMD */
 export function createWork(
   {
     settings,

@@ -10,10 +10,7 @@ const firstCapacity = 2 ** 12;
 export const mostRelations = (hops: number): number => Math.floor(Number.MAX_SAFE_INTEGER ** (1 / hops)) - 1;
 
 /** A chain of relation ids and the number of triples that it leads through. */
-export interface CountedChain {
-  chain: number[];
-  count: number;
-}
+export type CountedChain = { chain: number[]; count: number };
 
 /**
  * Chains as integer keys: digits are relation id + 1, first relation lowest. Memory: 16 bytes a slot, half of them free, at most 64 MB.

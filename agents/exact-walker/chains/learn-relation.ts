@@ -82,14 +82,12 @@ function requireCountable({ name, numRelations }: Graph, hops: number): void {
 }
 
 /** Count of each entity as an answer of a relation in train, plus a small multiple of its degree. */
-export function priorOf(
+export const priorOf = (
   { rows, degrees }: { rows: RelationRows; degrees: Int32Array },
   inverse: number,
   entity: number,
   own: 0 | 1,
-): number {
-  return Math.max(0, numTails(rows, inverse, entity) - own) + degreeShare * Math.max(0, degrees[entity]! - own);
-}
+): number => Math.max(0, numTails(rows, inverse, entity) - own) + degreeShare * Math.max(0, degrees[entity]! - own);
 
 /** Number of triples of a relation. */
 export function triplesOf({ begins, edges }: RelationRows, relation: number): number {

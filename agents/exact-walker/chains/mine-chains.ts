@@ -6,10 +6,7 @@ import { ChainCounts } from './chain-counts.js';
 import type { ChainSettings } from '../settings.js';
 
 /** Triples of one query relation, as queries. */
-export interface RelationQueries {
-  heads: Int32Array;
-  tails: Int32Array;
-}
+export type RelationQueries = { heads: Int32Array; tails: Int32Array };
 
 /** Sorted chains of one query relation with their precision. */
 interface MinedChains {

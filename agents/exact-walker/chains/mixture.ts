@@ -1,12 +1,8 @@
 /**
  * Policy over the chains of a query relation, trained by the exact likelihood of the answer.
  *
- * π = softmax(θ)
- * S = Σ_p π_p f_p(t)
- * M = Σ_p π_p m_p
- * loss = log(M + ε) − log(S + ε)
- * ∂loss/∂θ_p = π_p (g_p − Σ_k π_k g_k)
- * g_p = m_p / (M + ε) − f_p(t) / (S + ε)
+ * π = softmax(θ) S = Σ_p π_p f_p(t) M = Σ_p π_p m_p loss = log(M + ε) − log(S + ε) ∂loss/∂θ_p = π_p (g_p − Σ_k π_k g_k) g_p = m_p / (M +
+ * ε) − f_p(t) / (S + ε)
  *
  * f_p(t): probability that a walk along p ends on the answer; m_p: on any entity but other known answers (listwise, filtered, over all
  * entities). Nothing is sampled. PPO and REINFORCE estimate S, whose gradient nearly vanishes for hard queries; the gradient of log S

@@ -298,6 +298,4 @@ function digits(first: number, second: number, third: number): number {
   return ((digit(first) * steps + digit(second)) * steps + digit(third)) / steps ** 3;
 }
 
-function noisyOr(first: number, second: number, third: number): number {
-  return 1 - (1 - first) * (1 - second) * (1 - third);
-}
+const noisyOr = (first: number, second: number, third: number): number => 1 - (1 - first) * (1 - second) * (1 - third);

@@ -28,10 +28,7 @@ export interface MessageWork {
 }
 
 /** Job of a thread. */
-export interface BatchPart {
-  step: number;
-  part: number;
-}
+export type BatchPart = { step: number; part: number };
 
 /** Function with the scratch of one thread that writes the gradients of a part and returns its share of the batch loss. */
 export function partGradients(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
@@ -77,9 +74,7 @@ function softmaxLoss(scores: Float64Array, batchSize: number): number {
   const most = scores.reduce((all, one) => Math.max(all, one), -Infinity);
   const sum = scores.reduce((all, one) => all + Math.exp(one - most), 0);
   const loss = most + Math.log(sum) - scores[0]!;
-  for (let i = 0; i < scores.length; i++) {
-    scores[i] = (Math.exp(scores[i]! - most) / sum - Number(i === 0)) / batchSize;
-  }
+  for (let i = 0; i < scores.length; i++) scores[i] = (Math.exp(scores[i]! - most) / sum - Number(i === 0)) / batchSize;
   return loss;
 }
 

@@ -1,11 +1,9 @@
 /**
  * Message passing over all walks of L hops from a head, with small vectors, forward and backward (after NBFNet):
  *
- * w^l_q = B^l_q + A^l_q z_r
- * S^l_v = Σ over edges (u, q, v) of x^(l−1)_u ⊙ w^l_q ⊙ c + [v = head] a_r
- * x^l_v = ReLU(W^l [slog S^l_v ; x^(l−1)_v ; 1])   slog x = sign(x) log(1 + |x|)   x^0 = a_r at the head alone
- * s(v) = c_r · φ(v) + u · ReLU(V [slog S^L_v ; x^(L−1)_v ; φ(v)] + V_z z_r)
- * φ(v) = [0.3 log(1 + freq_r(v)), freq_r(v) > 0, 0.2 log(1 + degree)]
+ * w^l_q = B^l_q + A^l_q z_r S^l_v = Σ over edges (u, q, v) of x^(l−1)_u ⊙ w^l_q ⊙ c + [v = head] a_r x^l_v = ReLU(W^l [slog S^l_v ;
+ * x^(l−1)_v ; 1]) slog x = sign(x) log(1 + |x|) x^0 = a_r at the head alone s(v) = c_r · φ(v) + u · ReLU(V [slog S^L_v ; x^(L−1)_v ; φ(v)]
+ * + V_z z_r) φ(v) = [0.3 log(1 + freq_r(v)), freq_r(v) > 0, 0.2 log(1 + degree)]
  *
  * c is 1 in the first half of the channels and 1 / |edges of q at u| in the other. Unreached states stay 0. The last hop gathers messages
  * only at scored entities; there w^L uses the relation of the edge as seen from them.
@@ -14,12 +12,7 @@ import type { Graph } from '../../../src/kg/graph.js';
 import { SimdParameters } from '../../../src/nn/simd/tape.js';
 import { d, features, fillShares, hidden, messageWeights, relationDim } from './message-weights.js';
 
-interface HiddenPair {
-  tail: number;
-  relation: number;
-  inverse: number;
-  pairs: boolean;
-}
+type HiddenPair = { tail: number; relation: number; inverse: number; pairs: boolean };
 
 type Level = { list: Int32Array; size: number };
 

@@ -73,12 +73,7 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
 }
 
 /** Trained parameters: with `named`, the network's weights are computed from them. */
-interface Learned {
-  network: MessageNetwork;
-  named: NamedWeights | undefined;
-  optimizer: AdamW;
-  rows: RelationRows;
-}
+type Learned = { network: MessageNetwork; named: NamedWeights | undefined; optimizer: AdamW; rows: RelationRows };
 
 function messageTrainer(
   { graph, settings, hops, seed }: ExactFacts,

@@ -13,10 +13,7 @@ import { type EncodeNameOptions, encodeNameRows, relationTexts } from '../../dia
 import { namedWeights, ofRelations } from './message-weights.js';
 
 /** Text vectors of relation names, without inverses: float32 [relations, dim]. */
-export interface NameVectors {
-  rows: Float32Array;
-  dim: number;
-}
+export type NameVectors = { rows: Float32Array; dim: number };
 
 /** Texts to encode for a graph. */
 const plainRelationTexts = (graph: Graph): string[] => relationTexts(graph).slice(0, graph.numRelations / 2);

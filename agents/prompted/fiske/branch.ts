@@ -73,11 +73,7 @@ export interface Exploration extends FiskeAttempt {
 }
 
 /** A last step: over `relation` from another branch, in `walks` different ways. */
-interface Arrival {
-  from: Branch;
-  relation: number;
-  walks: number;
-}
+type Arrival = { from: Branch; relation: number; walks: number };
 
 /** State of an exploration: entities, paths and covered clues. */
 export interface Branch {

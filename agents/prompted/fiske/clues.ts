@@ -83,10 +83,7 @@ export function clueIndices(set: ClueSet): number[] {
 }
 
 /** An entity that clues name. */
-export interface StartNode {
-  entity: number;
-  covered: ClueSet;
-}
+export type StartNode = { entity: number; covered: ClueSet };
 
 /**
  * Finds the entities of clues: by name or alias after normalisation, all homonyms, and where there is none by words.

@@ -115,8 +115,7 @@ interface MappingQuery {
 }
 
 /**
- * The clues that each candidate was matched to, in the candidates' order. A batch whose reply cannot be read matches
- * nothing.
+ * The clues that each candidate was matched to, in the candidates' order. A batch whose reply cannot be read matches nothing.
  * @throws what the client throws, `BudgetSpent` among it
  */
 async function mapToClues(query: MappingQuery, exploration: Exploration): Promise<Mapped[]> {

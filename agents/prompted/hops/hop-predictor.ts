@@ -55,9 +55,7 @@ export async function fitHops(encoded: EncodedTexts, hops: readonly number[]) {
     throw new WorkbenchError(
       'data',
       'expected train questions with chains to learn the number of hops from, got none',
-      {
-        hint: 'Give the number of hops with the questions, or ask the agent to try all.',
-      },
+      { hint: 'Give the number of hops with the questions, or ask the agent to try all.' },
     );
   }
   const { dim } = encoded;

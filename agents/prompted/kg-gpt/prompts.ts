@@ -10,10 +10,7 @@ export const splitExamples: readonly Example<RewriteReply>[] = [
     question: 'in which hamlets stand the mills that Dorn Hale restored',
     reply: { texts: ['Dorn Hale restored mills', 'the mills stand in hamlets'] },
   },
-  {
-    question: 'what is the glaze of the Ember Bowl',
-    reply: { texts: ['the Ember Bowl has a glaze'] },
-  },
+  { question: 'what is the glaze of the Ember Bowl', reply: { texts: ['the Ember Bowl has a glaze'] } },
 ];
 
 export const relationTask =

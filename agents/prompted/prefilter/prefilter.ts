@@ -1,7 +1,6 @@
 /**
- * The pre-filter: selects the outgoing relations that a language model gets to see. Shared by all prompted agents; ranked
- * by word overlap, sentence vectors or a trained walker, or off. It costs no calls; with one
- * relation left, agents need none either.
+ * The pre-filter: selects the outgoing relations that a language model gets to see. Shared by all prompted agents; ranked by word overlap,
+ * sentence vectors or a trained walker, or off. It costs no calls; with one relation left, agents need none either.
  */
 import { z } from 'zod';
 import { whole } from '../../registry.js';
@@ -35,10 +34,7 @@ export const prefilterSettings = {
 export type PrefilterSettings = z.output<z.ZodObject<typeof prefilterSettings>>;
 
 /** A relation and the probability, in [0, 1], that it is the next one to walk. */
-interface RankedRelation {
-  relation: number;
-  share: number;
-}
+type RankedRelation = { relation: number; share: number };
 
 /** @param walked relations so far, from the topic on @param relations that lead on */
 type OfRelations<Result> = (

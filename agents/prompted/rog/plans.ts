@@ -32,10 +32,7 @@ export interface Planned {
 }
 
 /** Number of plans; `final` for the question's last call. */
-interface PlanLimits {
-  count: number;
-  final: boolean;
-}
+type PlanLimits = { count: number; final: boolean };
 
 /**
  * The best of what is offered, in one call, or none where one sequence is offered. Where words are scored, sequences that read alike,

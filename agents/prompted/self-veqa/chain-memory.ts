@@ -74,11 +74,7 @@ export function chainMemory(vectors: TextVectors, initial: readonly MemoryEntry[
   };
 }
 
-interface Rated {
-  entry: MemoryEntry;
-  vector: Float32Array;
-  likeness: number;
-}
+type Rated = { entry: MemoryEntry; vector: Float32Array; likeness: number };
 
 /**
  * Maximal marginal relevance: one after the other, the best of likeness to the question against likeness to what was chosen.

@@ -8,19 +8,17 @@ export const proposeTask =
 export const exampleRelations: readonly string[] = ['~purchased_by', 'repaired_by', 'sold_by'];
 
 /** @param firstId the id of the first of `exampleRelations` */
-export function proposeExamples(firstId: number): readonly Example<ChainsReply>[] {
-  return [
-    {
-      question: 'which person repaired the clocks that Orla Brandt bought',
-      reply: {
-        chains: [
-          [firstId, firstId + 1],
-          [firstId, firstId + 2],
-        ],
-      },
+export const proposeExamples = (firstId: number): readonly Example<ChainsReply>[] => [
+  {
+    question: 'which person repaired the clocks that Orla Brandt bought',
+    reply: {
+      chains: [
+        [firstId, firstId + 1],
+        [firstId, firstId + 2],
+      ],
     },
-  ];
-}
+  },
+];
 
 export const verifyTask =
   'Each candidate is a chain of relations with the answers that it leads to. Choose the one that answers the question, judged by the facts, and say why. If none does, choose 0 and say what is wrong.';

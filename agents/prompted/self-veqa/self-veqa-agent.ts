@@ -1,15 +1,13 @@
 /**
- * Self-VEQA: one role of the model proposes relation chains after solved questions like this one, the chains are executed,
- * another role says which of them answers the question or what is wrong, and its critique goes into the next round.
+ * Self-VEQA: one role of the model proposes relation chains after solved questions like this one, the chains are executed, another role
+ * says which of them answers the question or what is wrong, and its critique goes into the next round.
  *
- * Inputs: the question, its topic entities, the number of hops if the data set gives it; solved questions of train.
- * Calls: 2 a round, 1 where no chain leads anywhere; 2 to 4 with two rounds. Stop: `verified`, `unverified` (verifier
- * off), `rounds`, `exhausted` (no chain left), `no-topic`, `budget`. Output: everything that the chosen chain leads to; a statement holds
- * where it names some of that.
+ * Inputs: the question, its topic entities, the number of hops if the data set gives it; solved questions of train. Calls: 2 a round, 1
+ * where no chain leads anywhere; 2 to 4 with two rounds. Stop: `verified`, `unverified` (verifier off), `rounds`, `exhausted` (no chain
+ * left), `no-topic`, `budget`. Output: everything that the chosen chain leads to; a statement holds where it names some of that.
  *
- * Where the paper differs: chains are written freely and may not exist (here the grammar holds those that do), and the
- * verifier copies answers (`verifier: reference`; here it names a chain). What it leaves open is decided in
- * docs/decisions/prompted-agents.md.
+ * Where the paper differs: chains are written freely and may not exist (here the grammar holds those that do), and the verifier copies
+ * answers (`verifier: reference`; here it names a chain). What it leaves open is decided in docs/decisions/prompted-agents.md.
  * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
  */
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';

@@ -24,10 +24,7 @@ export const constraintTask =
   'List what the question says that narrows its answer down: names, dates and kinds, as the question writes them.';
 
 export const constraintExamples: readonly Example<ExtractReply>[] = [
-  {
-    question: 'who drove the snow plough on the Kesten line in 1911',
-    reply: { items: ['snow plough', '1911'] },
-  },
+  { question: 'who drove the snow plough on the Kesten line in 1911', reply: { items: ['snow plough', '1911'] } },
 ];
 
 export const judgeTask =

@@ -1,15 +1,14 @@
 /**
- * StructGPT: read, then reason, hop by hop. The model picks one relation of everything reached so far, the graph gives the
- * facts behind it, and the model says whether they answer the question.
+ * StructGPT: read, then reason, hop by hop. The model picks one relation of everything reached so far, the graph gives the facts behind
+ * it, and the model says whether they answer the question.
  *
- * Inputs: the question and its topic entities. Calls: a hop 1 for the relation, none where one alone leads on, and 1 for
- * the verdict, with the answers in it; 1 for the answer where no verdict was good; 1 for constraints where the walk meets
- * nodes that stand for an event. Stop: `answered`, `hops` (as many as given or predicted), `depth`, `no-way`, `unread` (no
- * relation could be read), `no-topic`, `budget`. Output: the answers of the verdict among the entities that the walk leads
- * to, or all of these (`answers`).
+ * Inputs: the question and its topic entities. Calls: a hop 1 for the relation, none where one alone leads on, and 1 for the verdict, with
+ * the answers in it; 1 for the answer where no verdict was good; 1 for constraints where the walk meets nodes that stand for an event.
+ * Stop: `answered`, `hops` (as many as given or predicted), `depth`, `no-way`, `unread` (no relation could be read), `no-topic`, `budget`.
+ * Output: the answers of the verdict among the entities that the walk leads to, or all of these (`answers`).
  *
- * Where the reference differs: it finds relation names anywhere in a reply, so that a name inside another is chosen as
- * well, ends after one hop, and takes any "no" in a reply, as in "nominated", for a denial.
+ * Where the reference differs: it finds relation names anywhere in a reply, so that a name inside another is chosen as well, ends after
+ * one hop, and takes any "no" in a reply, as in "nominated", for a denial.
  * @source Jiang et al. 2023, "StructGPT", section 4.2; RUCAIBox/StructGPT
  */
 import { z } from 'zod';
@@ -188,13 +187,10 @@ async function answersOf(
 /** Unnamed nodes have their id as name, such as Freebase's compound values. */
 const unnamed = /^[mg]\.[0-9a-z_]+$/;
 
-function isMediator(graph: Graph, entity: number): boolean {
-  return unnamed.test(graph.entityNames[entity]!);
-}
+const isMediator = (graph: Graph, entity: number): boolean => unnamed.test(graph.entityNames[entity]!);
 
 /**
- * The frontier without mediators that match fewer phrases than others; the whole frontier if none matches any.
- * O(edges of the mediators).
+ * The frontier without mediators that match fewer phrases than others; the whole frontier if none matches any. O(edges of the mediators).
  * @param phrases constraints: names, and years of dates
  */
 export function heldBy(graph: Graph, frontier: Frontier, phrases: readonly string[]): Frontier {
@@ -215,6 +211,4 @@ function heldPhrases(graph: Graph, entity: number, phrases: readonly string[]): 
   return phrases.filter((phrase) => names.some((name) => name === phrase || isYearOf(name, phrase))).length;
 }
 
-function isYearOf(date: string, phrase: string): boolean {
-  return /^\d{4}$/.test(phrase) && date.startsWith(`${phrase}-`);
-}
+const isYearOf = (date: string, phrase: string): boolean => /^\d{4}$/.test(phrase) && date.startsWith(`${phrase}-`);

@@ -72,10 +72,7 @@ export async function explore(beams: readonly Beam[], attempt: TogAttempt): Prom
   return [...reached.values()].slice(0, attempt.settings.width);
 }
 
-interface Weighted {
-  relation: number;
-  share: number;
-}
+type Weighted = { relation: number; share: number };
 
 /** Relations that each beam may follow with their scores, asked for together. */
 async function scoredWays(beams: readonly Beam[], attempt: TogAttempt): Promise<Weighted[][]> {

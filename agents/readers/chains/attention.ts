@@ -98,10 +98,7 @@ const usualHops: Record<Attention, NonNullable<ReaderSettings['hops']>> = {
 };
 
 /** Read forwards, NSM's instructions lose the last relation of chains that train never shows. */
-const usualOrder: Record<Attention, NonNullable<ReaderSettings['order']>> = {
-  nsm: 'backward',
-  transfernet: 'forward',
-};
+const usualOrder: Record<Attention, NonNullable<ReaderSettings['order']>> = { nsm: 'backward', transfernet: 'forward' };
 
 const kindOf = (attention: Attention, title: string): ReaderKind => ({
   title,

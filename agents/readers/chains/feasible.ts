@@ -40,11 +40,7 @@ const hub = 32;
 const [never, somewhere, answer] = [0, 1, 3];
 
 /** Chains of one length: their relations, and where the entities that they lead to lie in the pool. */
-interface Level {
-  chain: number[];
-  first: number;
-  behind: number;
-}
+type Level = { chain: number[]; first: number; behind: number };
 
 /**
  * Finds the chains of questions; gold chains are not read. Nearly no two questions of a data set share their topics, so nothing is

@@ -163,12 +163,7 @@ class EmbedKgqaReader implements Reader {
 }
 
 /** A question with a topic and answers in the graph. */
-interface Asked {
-  id: string;
-  text: string;
-  topic: number;
-  answers: number[];
-}
+type Asked = { id: string; text: string; topic: number; answers: number[] };
 
 function askedOf({ task, gold }: QuestionSample): Asked[] {
   const topic = topicOf(task);

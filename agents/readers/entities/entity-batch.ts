@@ -2,10 +2,7 @@
 import type { Subgraph, Subgraphs } from '../../../src/kg/subgraphs.js';
 import { layQuestions, type LaidQuestions, type Placed } from './laid-questions.js';
 
-/**
- * What comes to a row by one relation is a run: its edges stand side by side, since the edges that leave the row by the inverse
- * do.
- */
+/** Edges into a row by one relation are a run: they stand side by side, since the edges that leave the row by the inverse do. */
 export interface EntityBatch extends LaidQuestions {
   /** [hops], each uint8 [rows]: 1 where a walk may be after so many steps, loops among them. The last are the candidates. */
   reached: readonly Uint8Array[];

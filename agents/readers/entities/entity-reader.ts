@@ -204,10 +204,5 @@ export function rankedAnswer(
   const indices = Array.from(shares.keys()).filter((index) => shares[index]! > 0 && shares[index]! >= setShare * best);
   indices.sort((a, b) => shares[b]! - shares[a]! || a - b);
   const ranked = indices.map((index) => entities[index]!);
-  return {
-    ...noAnswer('ranked'),
-    entities: ranked,
-    confidence: Math.min(1, best),
-    cost: { encodes: 1, graphReads },
-  };
+  return { ...noAnswer('ranked'), entities: ranked, confidence: Math.min(1, best), cost: { encodes: 1, graphReads } };
 }

@@ -66,10 +66,7 @@ export class EntityTable {
 
   tensors(): Record<string, Tensor> {
     const shape = [this.size, this.dim];
-    return {
-      [name]: { shape, data: this.values.slice() },
-      [squaresName]: { shape, data: this.#squares.slice() },
-    };
+    return { [name]: { shape, data: this.values.slice() }, [squaresName]: { shape, data: this.#squares.slice() } };
   }
 
   /** @param training whether sums of squares are wanted, too @throws WorkbenchError `data` where a tensor is missing or of another shape */

@@ -69,10 +69,7 @@ export function answerRows(
   return rows;
 }
 
-export interface BatchPart {
-  samples: QuestionSample[];
-  cut: Subgraph[];
-}
+export type BatchPart = { samples: QuestionSample[]; cut: Subgraph[] };
 
 /**
  * A batch in parts of at most `rowsAtOnce` entities, one question at least, in an order that depends on the batch alone: by text, so that

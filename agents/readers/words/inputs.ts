@@ -42,12 +42,10 @@ export type InitialWeights = Record<string, HostTensor>;
 export type RngOf = (name: string) => Rng;
 
 /** A dense layer, uniform in ±1/√inputs. */
-export function denseStarts(name: string, inputs: number, width: number, rngOf: RngOf): InitialWeights {
-  return {
-    [name]: { shape: [inputs, width], data: uniformFanIn(rngOf(name), inputs, inputs * width) },
-    [`${name}.bias`]: { shape: [width], data: uniformFanIn(rngOf(`${name}.bias`), inputs, width) },
-  };
-}
+export const denseStarts = (name: string, inputs: number, width: number, rngOf: RngOf): InitialWeights => ({
+  [name]: { shape: [inputs, width], data: uniformFanIn(rngOf(name), inputs, inputs * width) },
+  [`${name}.bias`]: { shape: [width], data: uniformFanIn(rngOf(`${name}.bias`), inputs, width) },
+});
 
 /** Settings and encoder of word inputs, of readers or of a walker. */
 export interface WordFacts extends Pick<ReaderFacts, 'maxTokens'> {
@@ -78,10 +76,7 @@ export async function wordBasis(
   const words = vocabularyOf(train);
   const state = { words: [...words] };
   if (settings.words === 'trained') return { state, tensors: {} };
-  return {
-    state,
-    tensors: tensorsOf(vectorScale(await encoder.encode(words, { maxTokens, signal }))),
-  };
+  return { state, tensors: tensorsOf(vectorScale(await encoder.encode(words, { maxTokens, signal }))) };
 }
 
 /** The scale of vectors of whole questions. */
@@ -109,9 +104,7 @@ export function scaleOf({ tensors }: ReaderBasis, dim: number): VectorScale {
   throw new WorkbenchError(
     'data',
     `expected float32 mean and deviation of ${dim} numbers, got others, at a reader’s scale`,
-    {
-      hint: 'The run belongs to another encoder, or its file reader.safetensors is damaged.',
-    },
+    { hint: 'The run belongs to another encoder, or its file reader.safetensors is damaged.' },
   );
 }
 
@@ -186,13 +179,11 @@ interface WordVectors {
 }
 
 /** Frozen vectors, projected. */
-export function frozenWords(texts: ScaledTexts, dim: ReaderSettings['wordDim']): WordVectors {
-  return {
-    prepare: (words, signal) => texts.prepare(words, signal),
-    initialWeights: (rngOf) => denseStarts('word', texts.dim, dim, rngOf),
-    rows: (tape, words) => tape.dense(tape.constant(texts.matrix(words), texts.dim), 'word', dim),
-  };
-}
+export const frozenWords = (texts: ScaledTexts, dim: ReaderSettings['wordDim']): WordVectors => ({
+  prepare: (words, signal) => texts.prepare(words, signal),
+  initialWeights: (rngOf) => denseStarts('word', texts.dim, dim, rngOf),
+  rows: (tape, words) => tape.dense(tape.constant(texts.matrix(words), texts.dim), 'word', dim),
+});
 
 /** A table that is learned, normal at first. */
 export function learnedWords(vocabulary: Vocabulary, dim: ReaderSettings['wordDim'], deviation = 1): WordVectors {

@@ -37,11 +37,8 @@ function countingHead() {
 function hubGraph(degree: number): Graph {
   const relations = Array.from({ length: degree / 100 }, (_, i) => `r-${i}`);
   const edge = (i: number) => [Number(i === degree), Math.floor(i / 100) % relations.length, i % 100];
-  return graphOfIds(
-    100,
-    relations,
-    Array.from({ length: degree + 1 }, (_, i) => edge(i)),
-  );
+  const edges = Array.from({ length: degree + 1 }, (_, i) => edge(i));
+  return graphOfIds(100, relations, edges);
 }
 
 async function requestsAt(graph: Graph, starts: readonly number[]) {
