@@ -9,7 +9,7 @@ export { type CloneOptions, type CloneStep, CloneTrainer } from '../trainers/clo
 export { cloneSettings, type CloneSettings } from '../trainers/clone-settings.js';
 export type { EpochReport } from '../agents/embeddings/epochs.js';
 export { openLinkScorer, type OpenedScorer, type ScoredData } from '../agents/embeddings/link-scorers.js';
-export { fitPhase } from '../trainers/fit-phase.js';
+export { fitPhase } from '../trainers/phase.js';
 export { forkSettings, type ForkSource } from '../trainers/fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from '../trainers/greedy-walks.js';
 export { type PpoOptions, PpoTrainer, type PpoUpdate } from '../trainers/ppo.js';

@@ -1,6 +1,8 @@
 /** A phase of training: steps that are logged, judged on valid and saved. */
 import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
+import type { Tensor } from '../checkpoints/safetensors.js';
 import { divergedAt } from '../src/nn/diverged.js';
+import type { StoredTensors } from '../src/nn/parameters.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { eventLoopYielder, throwIfStopped } from '../src/run/stop.js';
 import { beginWith, figuresOf, restoreTrainState, saveTrainState, type Session, type TrainState } from './session.js';
@@ -146,4 +148,36 @@ export async function runPhase(session: Session, phase: TrainingPhase, from: Che
     }
     throw divergedAt(error, `${name} ${stepName} ${done + 1}`, phase.remedy);
   }
+}
+
+/** Steps between two records of the metric log. */
+const logEvery = 10;
+
+/** Weights and optimizer state, kept in checkpoints and resumed from; `steps` of the optimizer. */
+interface Fitted {
+  state(): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
+  restore(tensors: StoredTensors, steps: number): void;
+}
+
+/** Supervised training as a phase. @param step its metrics include `train/loss` @param phase unit default `steps` */
+export function fitPhase(
+  fitted: Fitted,
+  step: TrainingPhase['step'],
+  phase: Pick<TrainingPhase, 'steps' | 'evaluatesAt' | 'evaluate' | 'close'> &
+    Partial<Pick<TrainingPhase, 'unit' | 'remedy'>>,
+): TrainingPhase {
+  return {
+    ...{ name: 'fit', unit: 'steps', remedy: 'Lower its learning rate.', ...phase },
+    // It names its weights and optimizer state itself.
+    trainState: {
+      actor: { parameters: { export: () => Promise.resolve({}), import: () => {} }, weightsChanged: () => {} },
+      optimizer: {
+        exportState: () => fitted.state(),
+        importState: (_prefix, steps, tensors) => fitted.restore(tensors, steps),
+      },
+    },
+    text: (metrics) => `loss ${metrics['train/loss']!.toFixed(3)}`,
+    step,
+    logsAt: (done, evaluates) => evaluates || done % logEvery === 0,
+  };
 }

@@ -8,7 +8,7 @@ import { type Graph, sampledTriples } from '../../src/kg/graph.js';
 import { diffConfig } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { fitPhase } from '../../trainers/fit-phase.js';
+import { fitPhase } from '../../trainers/phase.js';
 import type { Session } from '../../trainers/session.js';
 import type { TrainingRun } from '../../trainers/task-trainer.js';
 import { linkWalkSettings } from '../../envs/settings.js';
@@ -66,7 +66,7 @@ function openRun(settings: ExactSettings, data: LinkTraining): TrainingRun {
           return { metrics: { 'train/loss': loss, ...figures } };
         };
         return fitPhase(walker, step, {
-          ...{ steps, unit },
+          ...{ steps, unit, remedy: 'Lower learningRate or maxGradNorm of exactWalker.messages.' },
           evaluatesAt: (done) => share(done) > share(done - 1),
           evaluate: () => rankOnValid(session, data, ranker, watched),
           close: () => trainer.close(),

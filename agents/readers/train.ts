@@ -11,7 +11,7 @@ import { diffConfig } from '../../src/run/config-values.js';
 import { numberText } from '../../src/run/figures.js';
 import { Rng, sampled } from '../../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';
-import { fitPhase } from '../../trainers/fit-phase.js';
+import { fitPhase } from '../../trainers/phase.js';
 import { logEncoding, type Session } from '../../trainers/session.js';
 import type { TrainingRun } from '../../trainers/task-trainer.js';
 import { relationWalkSettings } from '../../envs/settings.js';
@@ -85,7 +85,7 @@ function openReaderRun(
       };
       const open = () =>
         fitPhase(reader, step, {
-          steps: own.fit.steps,
+          ...{ steps: own.fit.steps, remedy: 'Lower learningRate or maxGradNorm of reader.fit.' },
           evaluatesAt: (done) => done % own.fit.evalEvery === 0,
           evaluate: () => evaluateReader(session, reader, chosen),
           close() {},

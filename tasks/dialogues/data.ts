@@ -6,7 +6,7 @@ import { dataSettings, type DataSettings } from '../../datasets/settings.js';
 import { splitNames, type WalkSample, splitSamples } from '../../datasets/walk-sample.js';
 import { envSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
-import { evaluationSettings, type EvaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings, type EvaluationSettings } from '../../trainers/run-settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { loadConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';

@@ -10,7 +10,7 @@ import { dialogueStatistics } from '../../datasets/dialogues/dialogue-statistics
 import { type SplitName, splitNames, type WalkSample, walkSamples } from '../../datasets/walk-sample.js';
 import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { countsByName, entityCounts, goldShareByCount } from '../../evaluation/leaks/count-shares.js';
-import { evaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../trainers/run-settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { seenEntities } from '../../tasks/dialogues/row.js';
 import { evaluatedDialogues } from '../fixtures/evaluated.js';

@@ -4,7 +4,7 @@ import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { batchAsker } from '../../evaluation/ask.js';
 import { compareEvaluations, pairedOverSeeds } from '../../evaluation/compare.js';
 import { evaluate } from '../../evaluation/evaluate.js';
-import { evaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../trainers/run-settings.js';
 import { throughputMeter } from '../../evaluation/throughput-meter.js';
 import { confidenceOf, watchDecisions } from '../../evaluation/watch-decisions.js';
 import type { Path } from '../../src/kg/graph.js';

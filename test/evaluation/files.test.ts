@@ -6,7 +6,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import { evaluationFiles, saveEvaluation } from '../../evaluation/keep.js';
-import { evaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../trainers/run-settings.js';
 import { predictionsFile } from '../../tasks/dialogues/predictions.js';
 import { dialogueMeasure } from '../../tasks/dialogues/score.js';
 import { evaluatedDialogues } from '../fixtures/evaluated.js';

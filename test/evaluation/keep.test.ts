@@ -11,7 +11,7 @@ import { batchAsker, questionRunner } from '../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFiles, keepEvaluation } from '../../evaluation/keep.js';
 import { askedOfShard, type Shard, shardFolder, shardSamples } from '../../evaluation/shards.js';
 import type { AgentRunner, Row, Sample, Scorer } from '../../evaluation/score.js';
-import { evaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../trainers/run-settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';

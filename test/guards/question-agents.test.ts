@@ -5,7 +5,7 @@ import type { Agent } from '../../agents/agent.js';
 import { executed } from '../../agents/prompted/self-veqa/chains.js';
 import { questionAgents } from '../../agents/question-agents.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { evaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../trainers/run-settings.js';
 import { executeChain } from '../../src/kg/frontier.js';
 import type { Decision, JudgeDecision, MatchDecision, ScoreDecision } from '../../src/llm/decision.js';
 import { answerMetrics, matchAnswers } from '../../src/metrics/answers.js';

@@ -5,7 +5,7 @@ import { memoryBaseline, popularityBaseline } from '../../agents/baselines/frequ
 import { entityCounts } from '../../evaluation/leaks/count-shares.js';
 import { graphCut, leakReport, seenUnseen, type ScoredTarget } from '../../evaluation/leaks/leak-report.js';
 import { isOpening } from '../../evaluation/leaks/known-samples.js';
-import { evaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../trainers/run-settings.js';
 import type { Agent } from '../../agents/agent.js';
 import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance.js';
 import { seenEntities } from '../../tasks/dialogues/row.js';

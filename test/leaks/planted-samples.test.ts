@@ -11,7 +11,7 @@ import { createPolicy } from '../../agents/dialogue-walker/inputs.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
-import { evaluationSettings } from '../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../trainers/run-settings.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';

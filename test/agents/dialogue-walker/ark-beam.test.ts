@@ -18,7 +18,7 @@ import {
   type WalkState,
 } from '../../../envs/dialogue-walk/rules.js';
 import { stateTextSettings } from '../../../envs/settings.js';
-import { evaluationSettings } from '../../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../../trainers/run-settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { type Graph, type Path, type Triple } from '../../../src/kg/graph.js';
 import { arkRanks, type ArkRanks } from '../../../src/metrics/ranks.js';

@@ -1,7 +1,7 @@
 /** Calibration and gold parts of a walker, on a toy world, by hand. */
 import { describe, expect, test } from '@jest/globals';
 import type { Agent } from '../../../agents/agent.js';
-import { evaluationSettings } from '../../../trainers/evaluation-settings.js';
+import { evaluationSettings } from '../../../trainers/run-settings.js';
 import type { Path } from '../../../src/kg/graph.js';
 import { seenEntities, goldPartRanks } from '../../../tasks/dialogues/row.js';
 import { namedWalk, sampleOf, world } from '../../agents/baselines/toy-world.js';
