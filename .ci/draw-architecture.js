@@ -1,6 +1,6 @@
 /**
  * Draws docs/images/architecture.svg from the code: a row a layer, the folders in it, which layers it imports, and which
- * stations of a sample's way (docs/architecture.md) lie in it. Nothing in it is counted, so it changes when a folder, a
+ * stations of the first journey (docs/architecture.md) lie in it. Nothing in it is counted, so it changes when a folder, a
  * direction of imports or a station does, and not otherwise; test/docs/architecture-picture.test.ts says when to draw it again.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -50,6 +50,19 @@ describe('the picture of the architecture', () => {
     expect(named.length).toBeGreaterThan(10);
   });
 
+  test('has the functions between the command and the loss, each called by the one before', () => {
+    const calls = [
+      ['cli/train.ts', 'await trainRun('],
+      ['tasks/train.ts', 'await trainRun('],
+      ['trainers/train.ts', 'await runPhase('],
+      ['trainers/phase.ts', 'await phase.step('],
+      ['trainers/ppo-phase.ts', 'step: trainer.step.bind(trainer)'],
+      ['trainers/ppo.ts', 'await ppoStep('],
+      ['trainers/ppo-step.ts', ' ppoObjective('],
+    ] as const;
+    expect(calls.filter(([file, call]) => !readFileSync(file, 'utf8').includes(call))).toEqual([]);
+  });
+
   test('has the dozen stations of the page', () => {
     const numbers = rows.flatMap(({ stations }) => stations).map(Number);
     expect(numbers.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
