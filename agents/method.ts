@@ -1,7 +1,6 @@
 /** Methods that are trained, by name, one form for every task: the sections of settings that they read, their training, their agents. */
 import type { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
-import { nearestName } from '../src/run/printable.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { RunSettings } from '../trainers/run-settings.js';
 import type { TaskTrainer, TrainedMethod, TrainingRun } from '../trainers/task-trainer.js';
@@ -69,16 +68,6 @@ export class MethodRegistry<Data, Options, Loaded> {
 
   names(): string[] {
     return [...this.#methods.keys()];
-  }
-
-  /** @throws WorkbenchError `usage` for an unknown name */
-  named(name: string): Method<Data, Options, Loaded> {
-    const method = this.#methods.get(name);
-    if (method) return method;
-    const near = nearestName(name, this.names());
-    throw new WorkbenchError('usage', `expected a method (${this.names().join(', ')}), got ${JSON.stringify(name)}`, {
-      ...(near !== undefined && { hint: `Did you mean "${near}"?` }),
-    });
   }
 
   /** Method that settings or the record of them choose. */
