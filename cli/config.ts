@@ -1,6 +1,8 @@
 /** `kgwalk config explain|show`: meaning of settings, and the resolved settings of a preset. */
 import { stdout } from 'node:process';
 import type { Command } from 'commander';
+import type { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, wrapped } from './output.js';
 import { repeatable } from './options.js';
 
@@ -11,6 +13,7 @@ export function register(program: Command): void {
     .command('explain')
     .description('explain a key: type, default and effect; for a section, all its keys')
     .argument('[key]', 'such as ppo.clipRange or ppo')
+    .option('--agent <name>', 'explain the switches of an agent instead, such as tog')
     .option('--json', 'print JSON')
     .action(explain);
   command
@@ -22,11 +25,10 @@ export function register(program: Command): void {
     .action(show);
 }
 
-async function explain(key: string | undefined, { json }: { json?: boolean }): Promise<void> {
-  const { explainConfig } = await import('../src/run/config-keys.js');
-  const { display } = await import('../src/run/config-keys.js');
+async function explain(key: string | undefined, { agent, json }: { agent?: string; json?: boolean }): Promise<void> {
+  const { display, explainConfig } = await import('../src/run/config-keys.js');
   const { settingsSchema } = await import('../agents/train-settings.js');
-  const keys = explainConfig(settingsSchema(), key);
+  const keys = explainConfig(agent === undefined ? settingsSchema() : await switchesOf(agent), key);
   if (json) return printJson(keys);
   const shown = (value: unknown) => (value === undefined ? 'none' : value === null ? 'null' : display(value));
   const [only] = keys;
@@ -39,6 +41,19 @@ async function explain(key: string | undefined, { json }: { json?: boolean }): P
     printLine(`${one.key}: ${one.takes}, default ${shown(one.default)}`);
     for (const line of wrapped(one.description, width - 4)) printLine(`    ${line}`);
   }
+}
+
+/** @throws WorkbenchError `usage` for a name that is no agent with switches */
+async function switchesOf(agent: string): Promise<z.ZodType> {
+  const { allTasks } = await import('../tasks/index.js');
+  const entries = (await allTasks()).flatMap(({ agents }) =>
+    agents.names().map((name) => [name, agents.entry(name).settings] as const),
+  );
+  const withSwitches = new Map(entries.filter(([, settings]) => settings !== undefined));
+  const settings = withSwitches.get(agent);
+  if (settings) return settings;
+  const names = [...withSwitches.keys()].join(', ');
+  throw new WorkbenchError('usage', `expected an agent with switches (${names}), got ${agent}, at --agent`);
 }
 
 async function show(preset: string, { set, json }: { set: string[]; json?: boolean }): Promise<void> {

@@ -218,7 +218,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   readonly measure: Measure<R>;
   readonly agents: Pick<
     AgentRegistry<never, unknown>,
-    'names' | 'has' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches' | 'missingSwitches'
+    'names' | 'has' | 'entry' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches' | 'missingSwitches'
   >;
   /** Runs keep their data; flags decide where there is none. @throws WorkbenchError `usage` for flags that contradict a run */
   data(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<D>;

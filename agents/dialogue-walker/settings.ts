@@ -19,7 +19,7 @@ export const walkerSettings = z.strictObject({
     ])
     .default('candidate')
     .describe(
-      'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK; the others are of the papers on OpenDialKG that docs/dialogue-walkers.md compares.',
+      'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK; the others are of the papers on OpenDialKG that docs/methods/dialogue-walker.md compares.',
     ),
   entityVectors: z
     .array(z.enum(['name', 'signature', 'transe']))

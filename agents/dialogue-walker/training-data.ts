@@ -119,7 +119,7 @@ export function refuseForeignEnv(
   if (env.id === dialogueWalkId || !ppo.enabled) return;
   const wrong = (expected: string, got: string, cause?: unknown) =>
     new WorkbenchError('config', `expected ${expected}, got ${got}, at env.id=${env.id}`, {
-      hint: 'Environments with vector observations and discrete actions are trained by trainPolicy: docs/training-your-own.md.',
+      hint: 'Environments with vector observations and discrete actions are trained by trainPolicy: docs/tutorials/your-environment.md.',
       cause,
     });
   let shown: unknown;

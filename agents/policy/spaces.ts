@@ -80,7 +80,7 @@ export function policyShapeOf({
     return { inputs: observation.length, numActions, firstAction, masked: actionMask !== undefined };
   }
   throw new WorkbenchError('config', `${problems.join('; ')}, at ${spec?.id ?? 'an environment'}`, {
-    hint: 'What a policy can be trained in: docs/training-your-own.md.',
+    hint: 'What a policy can be trained in: docs/tutorials/your-environment.md.',
   });
 }
 

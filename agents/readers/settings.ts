@@ -116,7 +116,7 @@ const entitySettings = {
 
 /** The `reader` section of a configuration file. */
 export const readerSettings = z.strictObject({
-  kind: choice(readerKinds, 'nsm-chains').describe('Which reader: see docs/readers.md.'),
+  kind: choice(readerKinds, 'nsm-chains').describe('Which reader: see docs/methods/readers.md.'),
   words: choice(['frozen', 'trained'], 'frozen').describe(
     'Vectors of words: each word encoded by itself by the frozen encoder and projected, or a table that is learned, where words that train lacks share a row.',
   ),

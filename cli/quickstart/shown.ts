@@ -83,7 +83,7 @@ export async function nextSteps({ runs }: Pick<QuickstartResult, 'runs'>): Promi
   const place = relative(cwd(), runs.questions) || '.';
   return [
     ...(ask === undefined ? [] : [`Ask the walker:          ${program} ask ${shellWord(place)} "${ask}"`]),
-    `Bring your own graph:    ${program} datasets import custom --from DIR   (triples and questions: docs/questions.md)`,
+    `Bring your own graph:    ${program} datasets import custom --from DIR   (triples and questions: docs/how-to/your-questions.md)`,
     `Bring a bigger model:    ${program} models list, then ${program} quickstart --model NAME   (or FILE.gguf)`,
   ];
 }

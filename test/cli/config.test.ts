@@ -14,6 +14,14 @@ describe('config explain', () => {
     expect(await kgwalk('explain')).toContain('ppo.clipRange');
   });
 
+  test('lists the switches of an agent', async () => {
+    expect(await kgwalk('explain', '--agent', 'tog')).toMatch(/^width: an integer in \[1, 20\], default 3\n +Beams/m);
+    expect(await kgwalk('explain', 'clues', '--agent', 'fiske')).toMatch(/^clues: one of auto, model, names/);
+    await expect(kgwalk('explain', '--agent', 'random')).rejects.toThrow(
+      /an agent with switches \(.*tog.*\), got random/,
+    );
+  });
+
   test('prints JSON for programs', async () => {
     const [key] = JSON.parse(await kgwalk('explain', 'seed', '--json')) as Record<string, unknown>[];
     expect(key).toMatchObject({ key: 'seed', takes: expect.stringContaining('an integer in'), default: 0 });

@@ -1,3 +1,3 @@
 import { runsAsWritten } from './page-run.js';
 
-runsAsWritten('docs/demo.md');
+runsAsWritten('docs/reference/demo-world.md');

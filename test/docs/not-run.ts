@@ -38,7 +38,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ['docs/scale-out.md', 'docker compose', 'wants Docker; test/packaging.long.test.ts reads compose.yaml'],
   ['docs/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.long.test.ts runs it'],
   [
-    'docs/link-queries.md',
+    'docs/methods/embeddings.md',
     'npx kgwalk embeddings import',
     'reads what another program has trained; test/agents/embeddings/import-table.test.ts makes such files',
   ],
@@ -50,7 +50,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk evaluate runs/names ',
     'npx kgwalk evaluate --agent rules --set from=fb',
   ].map((begin): [string, string, string] => [
-    'docs/link-queries.md',
+    'docs/methods/exact-walkers.md',
     begin,
     'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.long.test.ts has more',
   ]),
@@ -69,7 +69,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.long.test.ts has more',
   ]),
   [
-    'docs/link-queries.md',
+    'docs/methods/exact-walkers.md',
     'npx kgwalk evaluate --agent ensemble:',
     'wants two trained runs; test/tasks/links/ensemble.test.ts trains them',
   ],

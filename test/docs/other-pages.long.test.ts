@@ -35,25 +35,13 @@ runsAsWritten('CONTRIBUTING.md', {
 runsAsWritten('docs/README.md');
 runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: ['said.json'] } });
 runsAsWritten('docs/dependencies.md');
-runsAsWritten('docs/dialogue-walkers.md', { before: [mainJob[0]!] });
 runsAsWritten('docs/gpu.md');
 runsAsWritten('docs/guarantees.md');
-runsAsWritten('docs/link-queries.md', {
-  prints: {
-    'Other layouts': /^Ivy Stone citizen_of \["Northland"\]\n$/,
-    Embeddings: /^Ivy Stone citizen_of Northland 0\.\d{3}\n$/,
-    Rules: /^(best|noisy-or) born_in \[.+\] 0\.\d+\n$/,
-    Explanations: /^(Ivy Stone -\[\w+\]-> [\w ]+ -\[lies_in\]-> Northland\n){2}these are all\n$/,
-  },
-});
 runsAsWritten('docs/live.md');
-runsAsWritten('docs/llm-ark.md');
 runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
 runsAsWritten('docs/native-tensorflow.md');
 runsAsWritten('docs/performance.md');
-runsAsWritten('docs/prompted-agents.md', { before: mainJob });
 // Its programs are run by test/clients/python.long.test.ts.
-runsAsWritten('docs/readers.md');
 runsAsWritten('docs/python.md', {
   saves: {
     'One environment': ['one.py'],

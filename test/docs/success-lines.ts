@@ -4,7 +4,7 @@
 const successLines: Readonly<Record<string, RegExp>> = {
   ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, |^\(.+, \?\)$/m,
   compare: /^\d+ agents .*on [\w/-]+/,
-  'config explain': /ppo\.clipRange.*0\.\d/,
+  'config explain': /^[\w.]+: .+, default \S/m,
   'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts|\d+ files as imported/,
   'datasets demo': /^(imported demo |wrote \d+ triples)/m,
   'datasets get': /^Then: kgwalk datasets import/m,

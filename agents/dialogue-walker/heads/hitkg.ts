@@ -8,7 +8,7 @@
  *   p(n) = softmax over lengths of L · norm(first token)
  *   logit(r, t) = ln p(longer than so far | at least so long) + ln p(edge)    logit(Equal) = ln p(so long | at least so long)
  *
- * @source Ni et al. 2022 (HiTKG), AAAI; see docs/dialogue-walkers.md for what is known and what is not
+ * @source Ni et al. 2022 (HiTKG), AAAI; see docs/methods/dialogue-walker.md for what is known and what is not
  */
 import { type AdjacencyRows, int32Lists } from '../../../src/kg/adjacency.js';
 import { normalValues } from '../../../src/nn/parameters.js';

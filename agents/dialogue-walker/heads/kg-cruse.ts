@@ -4,7 +4,7 @@
  *   h = LSTM(C · text, [E[start] ; R[none]], [E[v1] ; R[r1]], …)     x = L3 · relu(L2 · relu(L1 · h))
  *   logit(r, t) = x · [E[t] ; R[r]] / √(2 d)
  *
- * @source Sarkar et al. 2022, KG-CRuSE, and its public code; differences: docs/dialogue-walkers.md
+ * @source Sarkar et al. 2022, KG-CRuSE, and its public code; differences: docs/methods/dialogue-walker.md
  */
 import { Recurrent } from '../../../src/nn/recurrent.js';
 import type { Taped } from '../../../src/nn/tape.js';

@@ -6,7 +6,7 @@
  *   s = LSTM(C · text, E[start], R[r1], E[v1], …)              s' = LSTM(…, R[r])
  *   logit(r, t) = ln softmax over relations there of W · s [r] + ln softmax over their tails of U · s' · E[t] / √d
  *
- * @source a baseline of Jung, Son and Lyu 2020 (AttnIO), described there in a few lines; see docs/dialogue-walkers.md
+ * @source a baseline of Jung, Son and Lyu 2020 (AttnIO), described there in a few lines; see docs/methods/dialogue-walker.md
  */
 import { type AdjacencyRows, int32Lists } from '../../../src/kg/adjacency.js';
 import { type CellState, Recurrent } from '../../../src/nn/recurrent.js';

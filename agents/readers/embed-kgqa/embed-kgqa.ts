@@ -4,7 +4,7 @@ import { SimdExecutor } from '../../../src/nn/simd/executor.js';
  * its tail. Nothing is walked; relation matching, where it is switched on, walks from the topic.
  *
  * @source Saxena, Tripathi and Talukdar 2020, "Improving multi-hop question answering over knowledge graphs using knowledge
- * base embeddings", ACL; differences: docs/readers.md
+ * base embeddings", ACL; differences: docs/methods/readers.md
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';

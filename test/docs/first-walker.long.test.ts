@@ -1,6 +1,6 @@
 import { runsAsWritten } from './page-run.js';
 
-runsAsWritten('docs/walkthrough.md', {
+runsAsWritten('docs/tutorials/first-walker.md', {
   prints: {
     Data: /^\d+ entities, \d+ edges, \d+ samples to train on\n.+\n.+ → .+ → .+\n$/,
     'A walk': /→|-\[/,

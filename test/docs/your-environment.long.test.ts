@@ -1,7 +1,7 @@
 import { runsAsWritten } from './page-run.js';
 
-runsAsWritten('docs/training-your-own.md', {
-  saves: { 'From the command line': ['corridor.mjs'] },
+runsAsWritten('docs/tutorials/your-environment.md', {
+  saves: { 'From the command line': ['mine.mjs'] },
   prints: {
     'In three lines': /^\d+(\.\d+)? \[ ?\d/,
     'The environment': /^0\.90\n$/,
