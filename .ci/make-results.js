@@ -34,6 +34,7 @@ function tableText({ title, about = '', says = '', figures, columns = figures, r
   const ours = shown.filter(({ published }) => published === undefined);
   const published = shown.filter((one) => !ours.includes(one));
   const [first] = ours.filter(({ train, evaluate }) => train.length === 1 && /\bRUN\b/.test(evaluate)).concat(ours);
+  if (shown.length === 0) return about || says ? [`### ${title}`, about, says] : [];
   const commands = first ? ['```bash', ...commandsOf(first), '```'].join('\n') : '';
   return [`### ${title}`, about, ...part(ours, columns), commands, ...part(published, columns, 'source'), says];
 }
@@ -53,7 +54,7 @@ function part(records, figures, source) {
   });
   const same = values.filter(({ known }) => known.length === 1);
   const different = values.filter(({ known }) => known.length > 1);
-  const caption = same.map(({ name, known: [value] }) => (name === 'split' ? value : `${name} ${value}`)).join(', ');
+  const caption = same.map(({ name, known: [value] }) => saying(name, value)).join(', ');
   const shown = figures.filter((name) => records.some((one) => one.figures[name] !== undefined));
   const seconds = records.some((one) => one.seconds !== undefined);
   const head = [
@@ -70,6 +71,11 @@ function part(records, figures, source) {
   return [[head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')];
 }
 
+function saying(name, value) {
+  if (name === 'split') return value;
+  return name === 'seeds' && !value.includes(',') ? `seed ${value}` : `${name} ${value}`;
+}
+
 /** What a row is, where its id does not say it. */
 const nameOf = ({ title, agent }) => title ?? (/^[\w./-]+$/.test(agent) ? '' : agent);
 
@@ -83,7 +89,7 @@ function cell({ figures, interval, sd, bySeed }, name, places, isMain) {
   const value = figures[name];
   if (value === undefined) return '';
   const text = (number) => (number === 0 ? '0' : number.toFixed(places));
-  if (!isMain) return text(value);
+  if (!isMain) return name === 'p' ? String(value) : text(value);
   const range = interval ? ` [${interval.map(text).join('–')}]` : sd === undefined ? '' : ` ± ${sd}`;
   return bySeed && sd === undefined ? `${bySeed.map(text).join(' ')}${range}` : `${text(value)}${range}`;
 }

@@ -45,9 +45,13 @@ async function list({ task, data, html, json }: ListFlags): Promise<void> {
     (task ?? record.task) === record.task && (data === undefined || record.data?.split('/')[0] === data);
   const records = recordsOf(readResults()).filter(isWanted);
   if (records.length === 0) {
-    throw new WorkbenchError('usage', `expected a task or a data set with results, got ${[task, data].join(' ').trim()}`, {
-      hint: '`kgwalk results` lists all rows.',
-    });
+    throw new WorkbenchError(
+      'usage',
+      `expected a task or a data set with results, got ${[task, data].join(' ').trim()}`,
+      {
+        hint: '`kgwalk results` lists all rows.',
+      },
+    );
   }
   if (html !== undefined) {
     const { resultsPage } = await import('../reports/results-page.js');
@@ -92,8 +96,7 @@ async function check(id: string, { home, models, dryRun, json }: CheckFlags): Pr
   const holds = low <= value && value <= high;
   const rounded = Number(value.toPrecision(4));
   if (json) printJson({ row: id, figure, expected, interval, measured: value, holds });
-  else
-    printLine(`${id}: ${figure} ${rounded}, ${holds ? 'inside' : 'outside'} ${expected} [${low}, ${high}]`);
+  else printLine(`${id}: ${figure} ${rounded}, ${holds ? 'inside' : 'outside'} ${expected} [${low}, ${high}]`);
   if (!holds) process.exitCode = 1;
 }
 
@@ -104,13 +107,19 @@ async function found(id: string): Promise<ResultRecord> {
   const records = recordsOf(readResults());
   const record = records.find((one) => one.id === id);
   if (record === undefined) {
-    const near = nearestName(id, records.map((one) => one.id));
+    const near = nearestName(
+      id,
+      records.map((one) => one.id),
+    );
     throw new WorkbenchError('usage', `expected a row of the results, got ${JSON.stringify(id)}`, {
       hint: `${near === undefined ? '' : `Did you mean ${near}? `}\`kgwalk results\` lists them.`,
     });
   }
   if (record.evaluate !== undefined) return record;
-  throw new WorkbenchError('usage', `expected a row that was measured here, got ${id}, published in ${record.published}`);
+  throw new WorkbenchError(
+    'usage',
+    `expected a row that was measured here, got ${id}, published in ${record.published}`,
+  );
 }
 
 /** Runs the commands of a row in a temporary folder. @returns the mean of its first figure over the evaluations */

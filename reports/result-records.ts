@@ -10,7 +10,7 @@ import { ofShape } from '../src/run/read-json.js';
 
 const command = z.string().regex(/^kgwalk (train|evaluate) \S/);
 
-/** What a file, a table or a row may say; the nearest counts. */
+/** Keys of files, tables and rows alike; the nearest counts. */
 const shared = {
   /** Data set by the name it is imported under. */
   data: z.string(),
@@ -22,6 +22,8 @@ const shared = {
   train: z.array(command),
   /** `RUN` stands for each trained run in turn, `RUNS` for all of them as one, joined by `+`. */
   evaluate: command,
+  /** Key of the first figure in `evaluation.json`, where it is not its name in lower case. */
+  key: z.string(),
   /** Day of the measurement. */
   measured: z.iso.date(),
   machine: z.string(),
@@ -35,7 +37,7 @@ const row = z
   .strictObject({
     id: z.string().regex(/^[a-z0-9@.-]+$/),
     agent: z.string(),
-    /** How the row is titled where the agent's name is not enough. */
+    /** Title of the row, where the agent's name is not enough. */
     title: z.string().optional(),
     /** More options of the commands. */
     with: z.string().optional(),
@@ -47,8 +49,6 @@ const row = z
     sd: z.number().optional(),
     /** First figure by seed. */
     bySeed: z.array(z.number()).optional(),
-    /** Key of the first figure in `evaluation.json`, where it is not its name. */
-    key: z.string().optional(),
     /** Processor seconds of training. */
     seconds: z.number().optional(),
     parameters: z.int().optional(),
@@ -102,7 +102,7 @@ export interface ResultSection extends Pick<File, 'title' | 'about'> {
   tables: ResultTable[];
 }
 
-/** Where the records of this package lie. */
+/** Folder of this package’s records. */
 const recordsFolder = (): string => join(packageRoot(), 'docs', 'results');
 
 /**
@@ -134,7 +134,14 @@ export const recordsOf = (sections: readonly ResultSection[]): ResultRecord[] =>
 
 function recordOf(
   { figures, with: more = '', ...own }: Row,
-  { title, figures: names, about: _about, says: _says, columns: _columns, ...ofTable }: Omit<z.output<typeof table>, 'rows'>,
+  {
+    title,
+    figures: names,
+    about: _about,
+    says: _says,
+    columns: _columns,
+    ...ofTable
+  }: Omit<z.output<typeof table>, 'rows'>,
   { task, ...ofFile }: Partial<File> & Pick<File, 'task'>,
 ): ResultRecord {
   const { train = [], evaluate, ...common } = { ...ofFile, ...ofTable };
@@ -158,11 +165,16 @@ function recordOf(
 /** Name of the figure that the interval belongs to and its value. */
 export const mainFigureOf = ({ figures }: ResultRecord): [name: string, value: number] => Object.entries(figures)[0]!;
 
-/** The interval in which a new measurement is expected: the row's own, or two standard deviations around its mean. */
+/** The interval in which a new measurement is expected: the row's own, or two standard deviations over seeds around its mean. */
 export function expectedInterval(record: ResultRecord): [low: number, high: number] | undefined {
   const [, value] = mainFigureOf(record);
-  const { interval, sd } = record;
+  const { interval, bySeed, sd = bySeed && deviation(bySeed) } = record;
   return interval ?? (sd === undefined ? undefined : [value - 2 * sd, value + 2 * sd]);
+}
+
+function deviation(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
 }
 
 /** The commands of a row as one types them, seeds included. */

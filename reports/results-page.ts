@@ -13,7 +13,8 @@ export function resultsPage(records: readonly ResultRecord[]): string {
     tiles: [],
     done: '',
     result: `${ours.length} rows measured here and ${records.length - ours.length} published ones. A press on the head of a column sorts by it.`,
-    reservations: 'Published figures are mostly of other splits, graphs or amounts of training data: docs/results.md says which rows compare.',
+    reservations:
+      'Published figures are mostly of other splits, graphs or amounts of training data: docs/results.md says which rows compare.',
     facts: [],
     results: tasks.map((task) => {
       const rows = records.filter((record) => record.task === task);
@@ -39,7 +40,21 @@ export function resultsPage(records: readonly ResultRecord[]): string {
 const environmentOf = ({ machine, measured, commit }: ResultRecord): Fact[] => factsIn({ machine, measured, commit });
 
 function tableOf(records: readonly ResultRecord[]): Table {
-  const head = ['row', 'agent', 'data', 'split', 'n', 'figure', 'value', '95 %', 'further', 'seeds', 'processor s', 'parameters', 'published'];
+  const head = [
+    'row',
+    'agent',
+    'data',
+    'split',
+    'n',
+    'figure',
+    'value',
+    '95 %',
+    'further',
+    'seeds',
+    'processor s',
+    'parameters',
+    'published',
+  ];
   return { head, rows: records.map((record) => ({ cells: cellsOf(record), own: record.evaluate !== undefined })) };
 }
 
