@@ -26,8 +26,8 @@ test('without its data set the error is that of the command', async () => {
 
 test('another world does not hold its interval, the world of the row does', async () => {
   const exitCode = process.exitCode;
-  await printed('datasets', 'demo', '--entities', '300', '--dialogues', '30', '--questions', '100');
-  expect((await check('empty')).out).toContain('outside 18.5 [15.3, 21.8]');
+  await world('small', '--entities', '300', '--dialogues', '30', '--questions', '100');
+  expect((await check('small')).out).toContain('outside 18.5 [15.3, 21.8]');
   expect(process.exitCode).toBe(1);
   process.exitCode = exitCode;
   await world('whole');

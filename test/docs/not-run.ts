@@ -66,6 +66,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ]),
   [
     'docs/results.md',
+    'kgwalk train questions ',
+    'wants PathQuestion; test/docs/questions.long.test.ts trains the preset on a custom graph',
+  ],
+  [
+    'docs/results.md',
     'kgwalk train student ',
     'wants an evaluation of train questions; test/docs/questions.long.test.ts makes one',
   ],
