@@ -14,6 +14,7 @@ import { register as models } from './models.js';
 import { registerPlan, registerWork } from './plan.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
+import { register as results } from './results.js';
 import { register as runs } from './runs.js';
 import { register as serve } from './serve.js';
 import { register as sweep } from './sweep.js';
@@ -41,6 +42,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   registerReplay,
   report,
   serve,
+  results,
   runs,
   checkpoint,
   config,

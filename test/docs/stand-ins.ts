@@ -27,6 +27,7 @@ const encoders = [
   'MiniLM.gguf',
   'all-MiniLM-L6-v2.gguf',
   'all-MiniLM-L6-v2.Q8_0.gguf',
+  'SmolLM2-135M-Instruct.Q8_0.gguf',
 ];
 const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'qwen2.5-0.5b-instruct'];
 
@@ -47,7 +48,7 @@ export function withStandIns(words: readonly string[], { folder, given }: Surrou
     if (chatModels.includes(word)) return 'demo';
     if (word in tinyWords) return tinyWords[word]!;
     if (word === 'DIR') return folderWith(releaseOf(words[words.indexOf('import') + 1]!, given));
-    if (/^RUN(@|$)/.test(word)) return word.replace('RUN', newest(join(folder, 'runs'), 'config.yaml'));
+    if (/^(walker=)?RUN(@|$)/.test(word)) return word.replace('RUN', newest(join(folder, 'runs'), 'config.yaml'));
     if (/^([\w.]+=)?EVALUATION…?$/.test(word)) {
       return word.replace(/EVALUATION…?$/, newest(join(folder, 'runs', 'evaluations'), 'evaluation.json'));
     }
