@@ -1,4 +1,4 @@
-/** Every package that is installed: its licence, what it runs at install, and its entry in docs/dependencies.md. */
+/** Every package that is installed: its licence, what it runs at install, and its entry in docs/reference/dependencies.md. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const installed = locked.flatMap(([place, entry]) => {
   const file = join(place, 'package.json');
   return existsSync(file) ? [{ place, entry, manifest: readJson(file) as Manifest }] : [];
 });
-const page = readFileSync('docs/dependencies.md', 'utf8');
+const page = readFileSync('docs/reference/dependencies.md', 'utf8');
 
 /** The cells of the page's tables, row by row; names of packages stand in the first. */
 const rows = page.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|').slice(1)] : []));
