@@ -102,7 +102,10 @@ if (!shared)
         ...cells.map(({ cell }) => cell),
         `${((100 * short!) / walked.numEdges).toFixed(1)} %`,
       ];
-      const table = readFileSync(join(import.meta.dirname, '../../docs/data.md'), 'utf8').replace(/ +/g, ' ');
+      const table = readFileSync(join(import.meta.dirname, '../../docs/how-to/import-data.md'), 'utf8').replace(
+        / +/g,
+        ' ',
+      );
       expect(table).toContain(`| ${row.join(' | ')} |`);
     },
   );
