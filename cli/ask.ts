@@ -43,7 +43,7 @@ export function register(program: Command): void {
     )
     .option(
       '--graph <source>',
-      'questions: sparql:URL of an endpoint whose graph is walked instead of the data set’s own (docs/sparql.md)',
+      'questions: sparql:URL of an endpoint whose graph is walked instead of the data set’s own (docs/how-to/sparql.md)',
     )
     .option('--trace', 'questions: show what the agent did, step by step')
     .option('--beam-width <n>', 'links: number of walks kept after each step (default: the run’s own)')

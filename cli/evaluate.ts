@@ -31,7 +31,7 @@ export function register(program: Command): void {
         'dialogues: strict, or ark, which adds the counts of LLM-ARK’s published code, for comparison with its paper only',
       ).choices(['strict', 'ark']),
     )
-    .option('--write <file>', 'evaluate nothing; write parts of it as a plan for `kgwalk work`: docs/scale-out.md')
+    .option('--write <file>', 'evaluate nothing; write parts of it as a plan for `kgwalk work`: docs/how-to/sweeps.md')
     .option('--parts <n>', 'with --write: how many')
     .option('--store <store>', 'with --write, for a run: where its files are put for the workers')
     // Of a job: the part it evaluates.

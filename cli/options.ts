@@ -29,7 +29,7 @@ export function addInputOptions(command: Command, several = false): Command {
       )
       .option(
         '--graph <name>',
-        'dialogues: graph of the data set (default: the run’s own, else dialogue); questions: sparql:URL of an endpoint whose graph the agents walk (docs/sparql.md)',
+        'dialogues: graph of the data set (default: the run’s own, else dialogue); questions: sparql:URL of an endpoint whose graph the agents walk (docs/how-to/sparql.md)',
       )
       .option('--turns <who>', 'dialogues: all or assistant (default: the run’s own, else all)')
       .option(

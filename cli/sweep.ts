@@ -45,7 +45,7 @@ export function register(program: Command): void {
     .option('--resume', 'resume the sweep in the folder, if there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
     .option('--max-minutes <n>', 'time limit; --resume continues', minutesOf)
-    .option('--write <file>', 'run nothing; write the runs as a plan for `kgwalk work`: docs/scale-out.md')
+    .option('--write <file>', 'run nothing; write the runs as a plan for `kgwalk work`: docs/how-to/sweeps.md')
     .option('--json', 'print the results as JSON');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
     sweep(preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),

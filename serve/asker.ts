@@ -83,7 +83,10 @@ export function openAsker(world: World) {
   return {
     /** @param body JSON text @throws WorkbenchError `usage` or `data` for an invalid question */
     async ask(body: unknown): Promise<Answered> {
-      const asked = ofShape(body, question, { what: 'a question as docs/live.md describes it', place: '/ask' });
+      const asked = ofShape(body, question, {
+        what: 'a question as docs/how-to/reports.md describes it',
+        place: '/ask',
+      });
       if (waiting >= mostWaiting) {
         throw new Busy('usage', `expected at most ${mostWaiting} questions at once, got more, at /ask`, {
           hint: 'They are answered one after the other: ask again when one is.',

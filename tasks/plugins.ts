@@ -52,7 +52,7 @@ export async function loadPlugin(path: string): Promise<void> {
   if (jobFolder() !== undefined) throw pluginsRefused(file);
   if (loadedPlugins().some((one) => one.file === file)) return;
   const hint =
-    'It exports `function plugin({ agents, methods, registerEnv, registerReward, registerImporter, registerFigure })`: see docs/library.md.';
+    'It exports `function plugin({ agents, methods, registerEnv, registerReward, registerImporter, registerFigure })`: see docs/reference/library.md.';
   if (!existsSync(file)) throw new WorkbenchError('usage', `expected a file, got none, at --plugin ${file}`, { hint });
   const registered: string[] = [];
   try {

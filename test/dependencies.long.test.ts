@@ -1,4 +1,4 @@
-/** Every package that is installed: its licence, what it runs at install, and its entry in docs/dependencies.md. */
+/** Every package that is installed: its licence, what it runs at install, and its entry in docs/reference/dependencies.md. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,10 +34,10 @@ const installed = locked.flatMap(([place, entry]) => {
   const file = join(place, 'package.json');
   return existsSync(file) ? [{ place, entry, manifest: readJson(file) as Manifest }] : [];
 });
-const page = readFileSync('docs/dependencies.md', 'utf8');
+const page = readFileSync('docs/reference/dependencies.md', 'utf8');
 
-/** The cells of the page's tables, row by row; names of packages stand in the first. */
-const rows = page.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|').slice(1)] : []));
+/** Names of packages and their licence, line by line of the page's lists. */
+const listed = [...page.matchAll(/^- (`.+`) \(([^)]+)\): /gm)];
 
 describe('the page of dependencies', () => {
   const direct = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'].flatMap((kind) =>
@@ -46,7 +46,7 @@ describe('the page of dependencies', () => {
 
   test.each([...new Set(direct)])('names %s with the licence that it states', (name) => {
     const { license } = readJson(join('node_modules', name, 'package.json')) as Manifest;
-    const stated = rows.filter(([names]) => names!.includes(`\`${name}\``)).map((cells) => cells[1]!.trim());
+    const stated = listed.filter(([, names]) => names!.includes(`\`${name}\``)).map(([, , licence]) => licence);
     expect(stated).toContain(license);
   });
 
@@ -129,10 +129,7 @@ describe('a package', () => {
       'node-llama-cpp',
       'webgpu',
     ]);
-    const [, atInstall] = page
-      .split('## At install')[1]!
-      .split('## ')[0]!
-      .match(/^([\s\S]*)$/)!;
+    const atInstall = page.split('## Install variants')[1]!.split('## ')[0]!;
     for (const name of names) expect(atInstall).toContain(`\`${name}\``);
   });
 

@@ -6,7 +6,7 @@
 
 Each environment is a separate program, `kgwalk serve env`, which ends with this one. It is found by the variable
 KGWALK (a path or a whole command), as `kgwalk` on the PATH, or by `npx --no-install kgwalk` in the present folder.
-What the program says is in docs/python.md of kgwalk.
+What the program says is in docs/how-to/python.md of kgwalk.
 """
 
 from __future__ import annotations

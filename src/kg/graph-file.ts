@@ -1,4 +1,8 @@
-/** Graph files: the in-memory layout on disk, so that reading needs no parsing. */
+/**
+ * Graph files: the in-memory layout on disk, so that reading needs no parsing. Little-endian: magic, sha256 of the rest, header
+ * length (uint32), header (JSON padded to 4 bytes); by entity where its edges begin (int32, one more than entities), tails
+ * (int32), ends of entity and relation names (uint32), relations (uint16; int32 beyond 65,536), names as UTF-8.
+ */
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -25,7 +25,7 @@ export interface SharedGraph extends AdjacencyRows {
 
 /**
  * Edges of a head are contiguous, ordered by (relation, tail); duplicates are merged, parallel relations kept. Memory: 6 bytes an edge (8 above
- * 65,536 relations); 8 bytes an entity and its name in UTF-8; 11 to 23 more once names are looked up (docs/scale.md).
+ * 65,536 relations); 8 bytes an entity and its name in UTF-8; 11 to 23 more once names are looked up (docs/explanation/performance.md).
  */
 export class Graph {
   /** int32 [numEntities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */

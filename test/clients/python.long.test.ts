@@ -96,7 +96,7 @@ const ownEnv = `
     }));
   }`;
 
-const programs = ['docs/python.md', 'clients/python/README.md'].flatMap((page) =>
+const programs = ['docs/how-to/python.md', 'clients/python/README.md'].flatMap((page) =>
   examplesOf(page)
     .filter(({ language }) => language === 'python')
     .map(({ text, heading }) => ({ page, heading, text: text.replace(/learn\([\d_]+\)/, 'learn(64)') })),

@@ -85,20 +85,30 @@ if (!shared)
     expect(wide.splits.test.startDegree).toMatchObject({ mean: expect.closeTo(68.8, 1), median: 22 });
   });
 
-  test.each(['dialogue', 'wide'])('edge policies leave the golds of graph %s that docs/data.md says', async (name) => {
-    const walked = name === 'dialogue' ? graph : await dataset.loadGraph(name);
-    const splits = splitNames.map((split) => walkSamples(dataset.loadDialogues(split), walked));
-    const cells = (['full', 'topk-degree', 'ark'] as const).map((edgePolicy) => {
-      const walks = walkGraph(walked, { edgePolicy, maxOut: 50 }, dataset).graph;
-      const shares = splits.map((split) => split.filter(({ gold }) => walks.holds(gold.path)).length / split.length);
-      return { walks, cell: shares.map((share) => (100 * share).toFixed(1)).join(' / ') };
-    });
-    const [, short, ark] = cells.map(({ walks }) => walks.numEdges);
-    expect(ark).toBe(short);
-    const row = [`\`${name}\``, ...cells.map(({ cell }) => cell), `${((100 * short!) / walked.numEdges).toFixed(1)} %`];
-    const table = readFileSync(join(import.meta.dirname, '../../docs/data.md'), 'utf8').replace(/ +/g, ' ');
-    expect(table).toContain(`| ${row.join(' | ')} |`);
-  });
+  test.each(['dialogue', 'wide'])(
+    'edge policies leave the golds of graph %s that docs/how-to/import-data.md says',
+    async (name) => {
+      const walked = name === 'dialogue' ? graph : await dataset.loadGraph(name);
+      const splits = splitNames.map((split) => walkSamples(dataset.loadDialogues(split), walked));
+      const cells = (['full', 'topk-degree', 'ark'] as const).map((edgePolicy) => {
+        const walks = walkGraph(walked, { edgePolicy, maxOut: 50 }, dataset).graph;
+        const shares = splits.map((split) => split.filter(({ gold }) => walks.holds(gold.path)).length / split.length);
+        return { walks, cell: shares.map((share) => (100 * share).toFixed(1)).join(' / ') };
+      });
+      const [, short, ark] = cells.map(({ walks }) => walks.numEdges);
+      expect(ark).toBe(short);
+      const row = [
+        `\`${name}\``,
+        ...cells.map(({ cell }) => cell),
+        `${((100 * short!) / walked.numEdges).toFixed(1)} %`,
+      ];
+      const table = readFileSync(join(import.meta.dirname, '../../docs/how-to/import-data.md'), 'utf8').replace(
+        / +/g,
+        ' ',
+      );
+      expect(table).toContain(`| ${row.join(' | ')} |`);
+    },
+  );
 
   test('B-ARK-6: of LLM-ARK’s lists of 50 these edges stand there for a dialogue’s sake alone', () => {
     const walks = walkGraph(graph, { edgePolicy: 'ark', maxOut: 50 }, dataset);

@@ -74,16 +74,6 @@ test.each(pages)('tests that %s names exist', (page) => {
   const text = readFileSync(page, 'utf8');
   for (const [file] of text.matchAll(/\btest\/[\w./-]+\.test\.ts\b/g))
     expect([file, existsSync(file)]).toEqual([file, true]);
-  // Tables of the guarantees name files of one folder without it.
-  let folder = '';
-  for (const line of page === 'docs/guarantees.md' ? text.split('\n') : []) {
-    folder = line.startsWith('|') ? (/checked by, in `(test\/\w+)\/`/.exec(line)?.[1] ?? folder) : '';
-    const cell = folder && !line.includes('checked by') ? (line.split('|').at(-2) ?? '') : '';
-    for (const [, name] of cell.matchAll(/`([\w.-]+)`/g)) {
-      const file = join(folder, `${name}.test.ts`);
-      expect([file, existsSync(file)]).toEqual([file, true]);
-    }
-  }
 });
 
 describe('links', () => {

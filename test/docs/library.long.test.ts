@@ -1,7 +1,7 @@
 import { runsAsWritten } from './page-run.js';
 import { quickstartLeft } from './stand-ins.js';
 
-runsAsWritten('docs/library.md', {
+runsAsWritten('docs/reference/library.md', {
   before: quickstartLeft,
   saves: { Plugins: ['longer.mjs', 'mine.yaml'] },
   prints: {

@@ -1,18 +1,18 @@
 /** The lines of the documentation that no test runs, each with its reason. Lines of `kgwalk` among them are parsed all the same. */
 
 const lines: readonly [page: string, begin: string, why: string][] = [
-  ...['README.md', 'docs/models.md'].flatMap((page): [string, string, string][] => [
+  ...['README.md', 'docs/how-to/models.md'].flatMap((page): [string, string, string][] => [
     [page, 'npx kgwalk models get ', 'downloads; test/cli/models.test.ts does, from a server on this machine'],
     [page, 'npx kgwalk datasets get opendialkg', 'downloads; test/cli/datasets-get.test.ts does, from such a server'],
   ]),
-  ['docs/models.md', 'npx kgwalk datasets get pathquestion', 'downloads'],
-  ...['docs/dependencies.md', 'docs/gpu.md', 'docs/native-tensorflow.md'].map((page): [string, string, string] => [
+  ['docs/how-to/models.md', 'npx kgwalk datasets get pathquestion', 'downloads'],
+  ...['docs/reference/dependencies.md', 'docs/how-to/gpu.md'].map((page): [string, string, string] => [
     page,
     'npx kgwalk doctor',
     'that of README.md is run, and says the same',
   ]),
   [
-    'docs/models.md',
+    'docs/how-to/models.md',
     'kgwalk train opendialkg --model http',
     'asks a server; test/src/encoder/server-encoder.long.test.ts asks one',
   ],
@@ -22,21 +22,21 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'takes an hour; test/cli/models-train.long.test.ts does it small',
   ],
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
-  ['docs/guarantees.md', 'npm ', 'runs the tests'],
+  ['docs/reference/guarantees.md', 'npm ', 'runs the tests'],
   ...['docker build', 'docker run'].map((begin): [string, string, string] => [
-    'docs/dependencies.md',
+    'docs/reference/dependencies.md',
     begin,
     'wants Docker; test/packaging.long.test.ts reads the Dockerfile',
   ]),
-  ...['docs/data.md', 'docs/what-the-labels-allow.md'].map((page): [string, string, string] => [
+  ...['docs/how-to/import-data.md', 'docs/what-the-labels-allow.md'].map((page): [string, string, string] => [
     page,
     'node dist/bench/annotators/main.js',
     'needs recurring turns, which the stand-in lacks; test/bench/annotators.long.test.ts runs it on some',
   ]),
-  ['docs/scale-out.md', 'export KGWALK_STORE_SECRET', 'for Docker'],
-  ['docs/scale-out.md', 'mkdir ', 'for Docker'],
-  ['docs/scale-out.md', 'docker compose', 'wants Docker; test/packaging.long.test.ts reads compose.yaml'],
-  ['docs/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.long.test.ts runs it'],
+  ['docs/how-to/sweeps.md', 'export KGWALK_STORE_SECRET', 'for Docker'],
+  ['docs/how-to/sweeps.md', 'mkdir ', 'for Docker'],
+  ['docs/how-to/sweeps.md', 'docker compose', 'wants Docker; test/packaging.long.test.ts reads compose.yaml'],
+  ['docs/reference/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.long.test.ts runs it'],
   [
     'docs/methods/embeddings.md',
     'npx kgwalk embeddings import',
@@ -79,26 +79,34 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk evaluate --agent ensemble:',
     'wants two trained runs; test/tasks/links/ensemble.test.ts trains them',
   ],
-  ['docs/sparql.md', 'kgwalk evaluate', 'asks an endpoint; test/src/kg/sparql/remote-graph.test.ts asks one'],
-  ['docs/sparql.md', 'kgwalk datasets get', 'asks an endpoint; test/datasets/links/extract-links.test.ts asks one'],
-  ['docs/sparql.md', 'kgwalk train', 'trains on what the line above cut out; the same test plans it'],
-  ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
-  ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
+  ['docs/how-to/sparql.md', 'kgwalk evaluate', 'asks an endpoint; test/src/kg/sparql/remote-graph.test.ts asks one'],
+  [
+    'docs/how-to/sparql.md',
+    'kgwalk datasets get',
+    'asks an endpoint; test/datasets/links/extract-links.test.ts asks one',
+  ],
+  ['docs/how-to/sparql.md', 'kgwalk train', 'trains on what the line above cut out; the same test plans it'],
+  ['docs/explanation/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
+  ...['docs/how-to/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,
     'pip install ./clients/python',
     'installs a package; test/clients/python.long.test.ts reads the file where it lies',
   ]),
-  ['docs/performance.md', 'python clients/python/bench.py', 'takes a minute and Python'],
+  ['docs/explanation/performance.md', 'python clients/python/bench.py', 'takes a minute and Python'],
   ['clients/python/README.md', 'export KGWALK=', 'sets a variable, as test/clients/python.long.test.ts does'],
-  ['docs/live.md', 'curl ', 'asks a server; test/serve/ask.test.ts asks one'],
-  ['docs/python.md', 'npx kgwalk serve env', 'listens until it is stopped; test/serve/env/transports.test.ts stops it'],
+  ['docs/how-to/reports.md', 'curl ', 'asks a server; test/serve/ask.test.ts asks one'],
+  [
+    'docs/how-to/python.md',
+    'npx kgwalk serve env',
+    'listens until it is stopped; test/serve/env/transports.test.ts stops it',
+  ],
   ...['npx kgwalk checkpoint import sb3', 'npx kgwalk evaluate runs/theirs'].map((begin): [string, string, string] => [
-    'docs/python.md',
+    'docs/how-to/python.md',
     begin,
     'reads what a program in Python has trained; test/clients/python.long.test.ts does where there is Stable-Baselines3',
   ]),
   ...['npx kgwalk native install', 'npx kgwalk native remove'].map((begin): [string, string, string] => [
-    'docs/native-tensorflow.md',
+    'docs/how-to/gpu.md',
     begin,
     'downloads TensorFlow; test/e2e/native-install.long.test.ts does',
   ]),

@@ -33,16 +33,15 @@ runsAsWritten('CONTRIBUTING.md', {
   prints: { 'A task': /^five 0\.5 true\ncounting 1 true\n$/ },
 });
 runsAsWritten('docs/README.md');
-runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: ['said.json'] } });
-runsAsWritten('docs/dependencies.md');
-runsAsWritten('docs/gpu.md');
-runsAsWritten('docs/guarantees.md');
-runsAsWritten('docs/live.md');
-runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
-runsAsWritten('docs/native-tensorflow.md');
-runsAsWritten('docs/performance.md');
+runsAsWritten('docs/how-to/import-data.md', { before: mainJob, saves: { Dialogues: ['said.json'] } });
+runsAsWritten('docs/reference/dependencies.md');
+runsAsWritten('docs/how-to/gpu.md');
+runsAsWritten('docs/reference/guarantees.md');
+runsAsWritten('docs/how-to/reports.md');
+runsAsWritten('docs/how-to/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
+runsAsWritten('docs/explanation/performance.md');
 // Its programs are run by test/clients/python.long.test.ts.
-runsAsWritten('docs/python.md', {
+runsAsWritten('docs/how-to/python.md', {
   saves: {
     'One environment': ['one.py'],
     'Many at once': ['many.py'],
@@ -51,10 +50,7 @@ runsAsWritten('docs/python.md', {
     'A custom environment': ['own.py'],
   },
 });
-runsAsWritten('docs/sparql.md');
-runsAsWritten('docs/sweeps.md', {
-  saves: { 'Driven by Optuna': ['study.py'] },
-});
+runsAsWritten('docs/how-to/sparql.md');
 runsAsWritten('docs/what-the-labels-allow.md', {
   before: [mainJob[0]!, 'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/clone'],
 });

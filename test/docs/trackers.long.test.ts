@@ -51,10 +51,10 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const page = 'docs/trackers.md';
+const page = 'docs/how-to/trackers.md';
 const [wandb] = examplesOf(page).filter(({ language }) => language === 'js');
 
-runsAsWritten('docs/trackers.md', {
+runsAsWritten('docs/how-to/trackers.md', {
   prints: { 'Stopping by a custom rule': /^\d+(\.\d+)?$/m, MLflow: /^$/ },
   saves: { 'Weights & Biases': ['in-wandb.mjs'] },
 });

@@ -1,4 +1,4 @@
-/** Optuna trains with the built program by the script of docs/sweeps.md: `npm test` builds it first. */
+/** Optuna trains with the built program by the script of docs/how-to/sweeps.md: `npm test` builds it first. */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { env, execPath } from 'node:process';
@@ -15,7 +15,7 @@ const hasOptuna = spawnSync(python, ['-c', 'import optuna']).status === 0;
 
 (hasOptuna ? test : test.skip)(`Optuna samples trials (needs optuna in ${python})`, async () => {
   await importFilms();
-  const [script] = examplesOf('docs/sweeps.md').filter(({ language }) => language === 'python');
+  const [script] = examplesOf('docs/how-to/sweeps.md').filter(({ language }) => language === 'python');
   const settings = [...filmOverrides, 'ppo.updates=6', 'ppo.evalEvery=2'].flatMap((one) => ['--set', one]);
   const words = [execPath, resolve('dist/cli/main.js'), 'train', 'metaqa', ...settings, '--json'];
   const replaced = script!.text

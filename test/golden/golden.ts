@@ -1,6 +1,6 @@
 /**
  * Hashes of what commands leave behind, compared with `expected.json`: refactoring must not change a byte of weights,
- * metrics, tables, prompts or rows. Everything goes through the command line and the files of docs/files.md, so that
+ * metrics, tables, prompts or rows. Everything goes through the command line and the files of docs/reference/files.md, so that
  * nothing here knows how the program is built.
  *
  * A deliberate change is recorded again by `KGWALK_RECORD_GOLDEN=1 npm test -- -i test/golden`, in a separate commit that
