@@ -116,7 +116,7 @@ const duration = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms
 /** Characters that are literal inside double quotes of a shell. */
 const quotable = /^[\p{L}\p{N} ,.?;:'’()[\]-]+$/u;
 
-/** What to try with data and models of one's own. */
+/** Commands for data and models of the user. */
 export const nextSteps = (): string[] => [
   `Bring your own graph:    ${programName()} datasets import custom --from DIR   (triples and questions: docs/questions.md)`,
   `Bring a bigger model:    ${programName()} models list, then ${programName()} quickstart --model NAME   (or FILE.gguf)`,

@@ -1,4 +1,4 @@
-/** What figures mean, one sentence each, by key or title: shown where a page or the terminal names a figure. */
+/** Meanings of figures, one sentence each, by key or title: shown where a page or the terminal names a figure. */
 
 const meanings: readonly (readonly [name: RegExp, meaning: (k: string) => string])[] = [
   [/^path@(\d+)$/, (k) => `Share of questions whose right walk, every edge of it, is ${among(k)} the agent ranks.`],
