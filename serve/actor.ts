@@ -11,7 +11,7 @@ const path = '/api/act';
 const request = z.strictObject({
   ...whichRun,
   observation: z.array(z.number()),
-  /** Of environments with masks: 1 is legal. */
+  /** Mask, of environments that have one: 1 is legal. */
   actionMask: z.array(z.number()).optional(),
   ...actOptions.shape,
 });

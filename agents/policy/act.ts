@@ -8,11 +8,11 @@ import type { PolicyShape, VectorObservation } from './spaces.js';
 /** A vector, with a mask of legal actions (1 is legal) where the environment has one; plain lists of numbers do as well. */
 export type GivenObservation = ArrayLike<number> | { observation: ArrayLike<number>; actionMask?: ArrayLike<number> };
 
-/** How an action is chosen. */
+/** Choice of an action. */
 export const actOptions = z.strictObject({
   /** Take the most likely action instead of sampling. Default true. */
   deterministic: z.boolean().optional(),
-  /** Of the sample: equal seeds give equal actions. Default: the policy's own generator draws on. */
+  /** Seed of the sample: equal seeds give equal actions. Default: the policy's own generator draws on. */
   seed: z.int().optional(),
 });
 /** See `actOptions`. */

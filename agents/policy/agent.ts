@@ -73,7 +73,7 @@ export interface LoadPolicyOptions {
   checkpoint?: string | undefined;
   /** For a run with custom networks: these. */
   policy?: MakePolicy | PolicyNetworks | undefined;
-  /** What computes it; default the run's own. */
+  /** Backend; default the run's own. */
   backend?: ExecutorName | 'auto' | undefined;
 }
 

@@ -9,7 +9,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { errorBody, type Frame, frame, ops, readFrames } from './frames.js';
 import { EnvSession, type ServedEnv } from './session.js';
 
-/** What answers one client. */
+/** Answers to one client. */
 export interface Session {
   /** Maximum bytes of a request. */
   readonly longest: number;
