@@ -25,6 +25,7 @@ export function register(program: Command): void {
     .option('--json', 'print the address as JSON')
     .action(serve);
   registerEnv(command);
+  registerPolicy(command);
 }
 
 type ServeFlags = { port: string; host: string; open?: boolean; json?: boolean };
@@ -136,19 +137,43 @@ async function serveEnv(id: string, flags: ServeEnvFlags): Promise<void> {
     throw new WorkbenchError('usage', `expected at most ${mostEnvs} copies, got ${numEnvs}, at --num-envs`);
   }
   if (socket !== undefined && stdio) throw new WorkbenchError('usage', 'expected --socket or --stdio, got both');
-  if (socket === undefined && process.stdin.isTTY) {
-    throw new WorkbenchError('usage', 'expected a program at standard input, got a terminal', {
-      hint: 'clients/python starts this command itself; by hand: --socket PATH.',
-    });
-  }
+  if (socket === undefined) requireProgram('clients/python starts this command itself; by hand: --socket PATH.');
   const { openEnvironment } = await import('../serve/env/open-environment.js');
+  const { EnvSession } = await import('../serve/env/session.js');
   const { serveSocket, serveStdio } = await import('../serve/env/transports.js');
   const { terminalWork } = await import('./terminal.js');
   const work = terminalWork();
   const made = await openEnvironment({ ...asked, id, numEnvs }, work);
-  if (socket === undefined) return serveStdio(made, work.signal);
+  if (socket === undefined) return serveStdio(new EnvSession(made()), work.signal);
   await serveSocket(made, socket, {
     signal: work.signal,
     onReady: () => printNote(`${id}, ${numEnvs} at once, at ${socket}; Ctrl-C ends it`),
   });
+}
+
+function requireProgram(hint: string): void {
+  if (process.stdin.isTTY)
+    throw new WorkbenchError('usage', 'expected a program at standard input, got a terminal', { hint });
+}
+
+/** Adds `policy` to the command `serve`. */
+function registerPolicy(serve: Command): void {
+  serve
+    .command('policy <run>')
+    .description('a trained policy for other languages, such as clients/python: frames by standard input and output')
+    .option('--checkpoint <which>', 'best, last, a name or a step', 'best')
+    .option('--backend <name>', "what computes it (default: the run's own)")
+    .action(servePolicy);
+}
+
+async function servePolicy(run: string, flags: { checkpoint: string; backend?: string }): Promise<void> {
+  requireProgram('clients/python starts this command itself.');
+  const { loadPolicy } = await import('../agents/policy/agent.js');
+  const { executorOf } = await import('../src/nn/open-executor.js');
+  const { policySession } = await import('../serve/env/policy-session.js');
+  const { serveStdio } = await import('../serve/env/transports.js');
+  const { terminalWork } = await import('./terminal.js');
+  const backend = flags.backend === undefined ? undefined : executorOf(flags.backend);
+  const policy = await loadPolicy(run, { checkpoint: flags.checkpoint, backend });
+  await serveStdio(policySession(policy), terminalWork().signal);
 }

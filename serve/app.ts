@@ -12,7 +12,9 @@ import { type ErrorCode, WorkbenchError } from '../src/run/errors.js';
 import { parseJson } from '../src/run/read-json.js';
 import { masked } from '../src/run/secrets.js';
 import type { ShownRun } from './api.js';
-import { askedOf, Busy, longestQuestion, openAsker } from './asker.js';
+import { openActor } from './actor.js';
+import { askedOf, openAsker } from './asker.js';
+import { Busy, longestRequest } from './kept-runs.js';
 import { followedLogs, mostStreams, type Pace, sendLive } from './live.js';
 import { openPageFiles } from './page-files.js';
 import { openResults } from './results.js';
@@ -51,6 +53,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
   const results = openResults(world);
   const files = openPageFiles();
   const asker = openAsker(world);
+  const actor = openActor(world);
   const streams = new Set<Promise<unknown>>();
 
   app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false, xFrameOptions: 'DENY' }));
@@ -61,7 +64,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     // Errors while answering become error replies; the server keeps running.
     if (error instanceof Busy) return refusal(c, error, 503);
     if (error instanceof WorkbenchError)
-      return refusal(c, error, c.req.path === '/ask' ? askStatus(error) : statusOf[error.code]);
+      return refusal(c, error, c.req.method === 'POST' ? askStatus(error) : statusOf[error.code]);
     onBug(error);
     return refusal(c, new WorkbenchError('failure', 'this is a bug of kgwalk; the terminal says more'), 500);
   });
@@ -100,16 +103,9 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     const against = c.req.query('against') ?? keys.at(-1) ?? '';
     return c.json(await results.compare(keys, against, c.req.query('mixed') === 'true'));
   });
-  app.post('/ask', bodyLimit({ maxSize: longestQuestion, onError: tooLong }), async (c) => {
-    // Requires JSON: another site can send forms and plain text without a preflight, but no JSON.
-    if (!/^application\/json\b/i.test(c.req.header('Content-Type') ?? '')) {
-      throw new WorkbenchError('usage', 'expected JSON, got another Content-Type, at /ask', {
-        hint: 'Content-Type: application/json',
-      });
-    }
-    const body = parseJson(await c.req.text(), { what: 'a question in JSON', place: '/ask' });
-    return c.json(await asker.ask(body));
-  });
+  const limited = bodyLimit({ maxSize: longestRequest, onError: tooLong });
+  app.post('/ask', limited, async (c) => c.json(await asker.ask(await jsonOf(c))));
+  app.post('/api/act', limited, async (c) => c.json(await actor.act(await jsonOf(c))));
   app.get('/api/live', (c) => {
     if (streams.size >= mostStreams)
       throw new Busy('usage', `expected at most ${mostStreams} streams, got more, at /api/live`);
@@ -130,14 +126,24 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     },
     /** Waits for the streams that `signal` ends. */
     ended: () => Promise.allSettled(streams),
-    close: asker.close,
+    close: () => Promise.all([asker.close(), actor.close()]),
   };
 }
 
 const askStatus = ({ code }: WorkbenchError) => (code === 'data' ? 400 : statusOf[code]);
 
 const tooLong = (c: Context) =>
-  refusal(c, new WorkbenchError('usage', `expected at most ${longestQuestion} bytes, got more, at /ask`), 413);
+  refusal(c, new WorkbenchError('usage', `expected at most ${longestRequest} bytes, got more, at ${c.req.path}`), 413);
+
+/** Requires JSON: another site can send forms and plain text without a preflight, but no JSON. */
+async function jsonOf(c: Context): Promise<unknown> {
+  const place = c.req.path;
+  if (/^application\/json\b/i.test(c.req.header('Content-Type') ?? ''))
+    return parseJson(await c.req.text(), { what: 'a question in JSON', place });
+  throw new WorkbenchError('usage', `expected JSON, got another Content-Type, at ${place}`, {
+    hint: 'Content-Type: application/json',
+  });
+}
 
 function severalRuns(c: Context): string[] {
   const keys = c.req.queries('run') ?? [];

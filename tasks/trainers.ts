@@ -1,4 +1,6 @@
 /** `kgwalk/trainers`: PPO in a custom environment, whole training runs, and each trainer by itself. @module kgwalk/trainers */
+export type { ActOptions, GivenObservation } from '../agents/policy/act.js';
+export { type LoadedPolicy, loadPolicy, type LoadPolicyOptions } from '../agents/policy/agent.js';
 export type { TrainedPolicy, MakePolicy, PolicyNetworks } from '../agents/policy/policy.js';
 export { type PolicySettings, policySettings } from '../agents/policy/spaces.js';
 export type { PolicyShape, VectorObservation, VectorObservationEnv } from '../agents/policy/spaces.js';

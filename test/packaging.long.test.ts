@@ -1,8 +1,8 @@
 /** Contents of the installed package. Reads `dist`: `npm test` builds it first. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import process, { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -31,6 +31,25 @@ describe('the library', () => {
       .join('');
     const { status, stderr } = spawnSync(execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  test('has types that compile in an empty project, those of libraries checked', () => {
+    const project = mkdtempSync(join(tmpdir(), 'kgwalk-types-'));
+    const modules = join(project, 'node_modules');
+    for (const folder of ['kgwalk', '@types']) mkdirSync(join(modules, folder), { recursive: true });
+    for (const part of ['dist', 'package.json']) symlinkSync(resolve(part), join(modules, 'kgwalk', part));
+    symlinkSync(resolve('node_modules/@types/node'), join(modules, '@types/node'));
+    const compilerOptions = { target: 'es2023', module: 'nodenext', strict: true, skipLibCheck: false, noEmit: true };
+    const files: Record<string, string> = {
+      'package.json': '{"type": "module"}',
+      'tsconfig.json': JSON.stringify({ compilerOptions, files: ['all.ts'] }),
+      'all.ts': entries.map(({ name }, i) => `export * as entry${i} from '${name}';`).join('\n'),
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
+    const { status, stdout } = spawnSync(execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', project], {
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
   });
 });
 

@@ -24,22 +24,20 @@ export interface PlayedEpisode {
   truncated: boolean;
 }
 
-/** Chooses an action for each of some observations, counted from 0. @param rngs one an observation, that of its episode */
-export type Chooser = (observations: readonly VectorObservation[], rngs: readonly Rng[]) => Promise<ArrayLike<number>>;
+/**
+ * Chooses an action for each of some observations, counted from 0.
+ * @param rngs one an observation, that of its episode
+ * @param deterministic takes the most likely action instead of sampling; default true
+ */
+export type Chooser = (
+  observations: readonly VectorObservation[],
+  rngs: readonly Rng[],
+  deterministic?: boolean,
+) => Promise<ArrayLike<number>>;
 
-interface ActOptions {
-  /** Takes the most likely action instead of sampling. Default true. */
-  deterministic?: boolean | undefined;
-  /** Frozen normalizer of its observations. */
-  normalizer?: Normalizer | undefined;
-}
-
-/** The choices of a policy. */
-export function policyChooser<Request>(
-  actor: Actor<VectorObservation, Request>,
-  { deterministic = true, normalizer }: ActOptions = {},
-): Chooser {
-  return async (observations, rngs) => {
+/** The choices of a policy. @param normalizer of its observations, frozen */
+export function policyChooser<Request>(actor: Actor<VectorObservation, Request>, normalizer?: Normalizer): Chooser {
+  return async (observations, rngs, deterministic = true) => {
     const requests = observations.map((observation) => actor.requestOf(scaledBy(normalizer, observation)));
     const { logProbs, offsets } = await actionLogProbs(actor, requests);
     return requests.map((request, i) => {
@@ -97,6 +95,8 @@ export function randomChooser({ numActions }: PolicyShape): Chooser {
 interface PlayOptions {
   /** One an episode. */
   seeds: readonly number[];
+  /** Takes the most likely actions instead of sampling. Default true. */
+  deterministic?: boolean | undefined;
   /** Called as each episode ends. @param index among the seeds */
   onEpisode?: ((index: number, episode: PlayedEpisode) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -113,7 +113,7 @@ const copiesAtOnce = 32;
 export async function playEpisodes(
   makeEnv: () => VectorObservationEnv,
   choose: Chooser,
-  { seeds, onEpisode, signal }: PlayOptions,
+  { seeds, deterministic, onEpisode, signal }: PlayOptions,
 ): Promise<PlayedEpisode[]> {
   const played = new Array<PlayedEpisode>(seeds.length);
   const envs: VectorObservationEnv[] = [];
@@ -137,6 +137,7 @@ export async function playEpisodes(
       const places = await choose(
         running.map(({ copy }) => copy.observation),
         running.map(({ rng }) => rng),
+        deterministic,
       );
       running = running.flatMap((one, i) => {
         const { copy, index } = one;

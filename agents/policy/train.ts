@@ -12,7 +12,7 @@ import type { TrainingPhase } from '../../trainers/phase.js';
 import type { Session } from '../../trainers/session.js';
 import type { TrainingRun } from '../../trainers/task-trainer.js';
 import type { Method } from '../method.js';
-import { type LoadedPolicy, loadPolicies, policyOf, type PolicyOptions, policySize } from './agent.js';
+import { type LoadedPolicy, loadPolicies, policyMembers, policyOf, type PolicyOptions, policySize } from './agent.js';
 import { StepRollout } from './step-rollout.js';
 import type { TrainSettings } from '../train-settings.js';
 import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
@@ -89,10 +89,6 @@ function networksOf(
   return networks;
 }
 
-/** A policy with its actor alone. */
-export const policyMembers = z.object({
-  actor: z.object({ requestOf: anyFunction, numScores: anyFunction, score: anyFunction }),
-});
 const withCritic = policyMembers.extend({ critic: z.object({ values: anyFunction }) });
 
 function policyPpo(
@@ -114,7 +110,7 @@ function policyPpo(
     rounds.baseline === 'critic' ? critic : undefined,
     rounds,
   );
-  const choose = policyChooser<unknown>(actor, { normalizer });
+  const choose = policyChooser<unknown>(actor, normalizer);
   return ppoPhase(session, {
     trainer: new PpoTrainer<VectorObservation, unknown>({
       ...trained,

@@ -28,11 +28,11 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-__all__ = ["IDS", "KgwalkEnv", "KgwalkError", "KgwalkVectorEnv", "export_sb3", "register", "to_sb3"]
+__all__ = ["IDS", "KgwalkEnv", "KgwalkError", "KgwalkPolicy", "KgwalkVectorEnv", "export_sb3", "register", "to_sb3"]
 __version__ = "0.1.0"
 
 PROTOCOL = 1
-_HELLO, _RESET, _STEP, _CLOSE, _ERROR = 1, 2, 3, 4, 5
+_HELLO, _RESET, _STEP, _CLOSE, _ERROR, _ACT = 1, 2, 3, 4, 5, 6
 _LARGEST_REPLY = 2**31
 
 Illegal = Literal["error", "stay"]
@@ -282,38 +282,24 @@ class _Reply:
     ended: _InfoRows
 
 
-class _Client:
-    """The protocol: columns of many copies."""
+class _Frames:
+    """Requests and replies of one program."""
 
-    def __init__(self, connection: _Process | _Socket, columns: Sequence[str] | None):
+    def __init__(self, connection: _Process | _Socket, **asked: Any):
         self._connection = connection
         self.closed = False
-        asked: dict[str, Any] = {"protocol": PROTOCOL, "padded": True}
-        if columns is not None:
-            asked["columns"] = list(columns)
         try:
-            self.hello: dict[str, Any] = json.loads(bytes(self._ask(_HELLO, json.dumps(asked).encode())))
+            self.hello: dict[str, Any] = self.ask_json(_HELLO, {"protocol": PROTOCOL, **asked})
         except BaseException:
             self.close()
             raise
-        self.num_envs: int = self.hello["numEnvs"]
-        self.columns: list[dict[str, Any]] = self.hello["columns"]
-        self.max_actions: int = self.hello["maxActions"]
 
     @property
     def pid(self) -> int | None:
         return self._connection.pid
 
-    def reset(self, seed: int | None, options: Sequence[Mapping[str, Any]] | None) -> _Reply:
-        asked: dict[str, Any] = {}
-        if seed is not None:
-            asked["seed"] = int(seed)
-        if options is not None:
-            asked["options"] = list(options)
-        return self._read(self._ask(_RESET, json.dumps(asked).encode()))
-
-    def step(self, actions: np.ndarray) -> _Reply:
-        return self._read(self._ask(_STEP, np.ascontiguousarray(actions, dtype="<i4").tobytes()))
+    def ask_json(self, op: int, asked: Mapping[str, Any]) -> Any:
+        return json.loads(bytes(self._ask(op, json.dumps(asked).encode())))
 
     def close(self) -> None:
         if self.closed:
@@ -335,6 +321,28 @@ class _Client:
         if got != op:
             raise KgwalkError(f"expected a reply to {op}, got {got}")
         return reply
+
+
+class _Client(_Frames):
+    """The protocol of environments: columns of many copies."""
+
+    def __init__(self, connection: _Process | _Socket, columns: Sequence[str] | None):
+        asked = {} if columns is None else {"columns": list(columns)}
+        super().__init__(connection, padded=True, **asked)
+        self.num_envs: int = self.hello["numEnvs"]
+        self.columns: list[dict[str, Any]] = self.hello["columns"]
+        self.max_actions: int = self.hello["maxActions"]
+
+    def reset(self, seed: int | None, options: Sequence[Mapping[str, Any]] | None) -> _Reply:
+        asked: dict[str, Any] = {}
+        if seed is not None:
+            asked["seed"] = int(seed)
+        if options is not None:
+            asked["options"] = list(options)
+        return self._read(self._ask(_RESET, json.dumps(asked).encode()))
+
+    def step(self, actions: np.ndarray) -> _Reply:
+        return self._read(self._ask(_STEP, np.ascontiguousarray(actions, dtype="<i4").tobytes()))
 
     def _read(self, data: memoryview) -> _Reply:
         at = 0
@@ -732,6 +740,47 @@ def to_sb3(env: KgwalkVectorEnv) -> Any:
             return [False] * len(list(self._get_indices(indices)))
 
     return KgwalkVecEnv()
+
+
+class KgwalkPolicy:
+    """A policy that `kgwalk train policy` or `trainPolicy` trained, in a program of its own.
+
+    Args:
+        run: its folder or name.
+        checkpoint: `best` (default), `last`, a name or a step.
+        backend: what computes it; default the run's own.
+        plugins: files of `--plugin`, for a run that needs them.
+        verbose: whether the program's own notes go to standard error.
+    """
+
+    def __init__(
+        self,
+        run: str | os.PathLike[str],
+        *,
+        checkpoint: str = "best",
+        backend: str | None = None,
+        plugins: Iterable[str] = (),
+        verbose: bool = False,
+    ):
+        words = _program()
+        for plugin in plugins:
+            words += ["--plugin", os.fspath(plugin)]
+        words += ["serve", "policy", os.fspath(run), "--checkpoint", checkpoint]
+        self._client = _Frames(_Process(words + (["--backend", backend] if backend else []), verbose))
+        actions = self._client.hello["actions"]
+        self.action_space = spaces.Discrete(actions["n"], start=actions["first"])
+
+    def act(self, observation: Any, action_mask: Any = None, *, deterministic: bool = True, seed: int | None = None) -> int:
+        """The action for one observation, with the mask where the environment has one. @raises KgwalkError where it does not fit"""
+        seen: Any = np.asarray(observation, dtype=np.float32).tolist()
+        if self._client.hello["masked"] and action_mask is not None:
+            seen = {"observation": seen, "actionMask": np.asarray(action_mask, dtype=int).tolist()}
+        asked = {"observation": seen, "deterministic": deterministic, **({} if seed is None else {"seed": seed})}
+        return int(self._client.ask_json(_ACT, asked)["action"])
+
+    def close(self) -> None:
+        """Ends the program."""
+        self._client.close()
 
 
 def export_sb3(model: Any, file: str | os.PathLike[str]) -> None:

@@ -6,18 +6,27 @@ import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { errorBody, frame, ops, readFrames } from './frames.js';
+import { errorBody, type Frame, frame, ops, readFrames } from './frames.js';
 import { EnvSession, type ServedEnv } from './session.js';
+
+/** Answers to one client. */
+export interface Session {
+  /** Maximum bytes of a request. */
+  readonly longest: number;
+  /** The reply; undefined ends it. */
+  answer(request: Frame): Buffer | undefined | Promise<Buffer | undefined>;
+  close(): void;
+}
 
 /** Serves one client until it closes or disconnects; an unreadable frame is answered by an error, and is the last. */
 export async function serveClient(
-  session: EnvSession,
+  session: Session,
   { input, output, signal }: { input: Readable; output: Writable; signal?: AbortSignal },
 ): Promise<void> {
   async function* replies(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
     try {
       for await (const request of readFrames(chunks as AsyncIterable<Buffer>, session.longest)) {
-        const reply = session.answer(request);
+        const reply = await session.answer(request);
         if (!reply) return;
         yield reply;
       }
@@ -39,8 +48,8 @@ export async function serveClient(
 const gone = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR']);
 
 /** One client that started this program; the program ends with it. */
-export async function serveStdio(made: () => ServedEnv, signal: AbortSignal): Promise<void> {
-  await serveClient(new EnvSession(made()), { input: process.stdin, output: process.stdout, signal });
+export async function serveStdio(session: Session, signal: AbortSignal): Promise<void> {
+  await serveClient(session, { input: process.stdin, output: process.stdout, signal });
 }
 
 /** Maximum concurrent clients; each has separate environments. */

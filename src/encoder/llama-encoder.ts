@@ -1,7 +1,8 @@
 /** Frozen text vectors of a local GGUF model. */
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
-import { type LlamaDevice, llamaVersion, openLlama } from '../llm/llama-library.js';
+import { llamaVersion, openLlama } from '../llm/llama-library.js';
+import type { LlamaDevice } from '../llm/llama-options.js';
 import { hashedFile } from '../run/files.js';
 import { cachedEncoder, type TextEvaluator } from './cached-encoder.js';
 import { readEmbeddingModel, type EmbeddingModel } from './embedding-model.js';

@@ -15,6 +15,6 @@ export { type CompletionStore, type ModelCard, openCompletionStore, replayModel 
 export { BudgetSpent, type Decided, type DecisionClient, type ParseStage } from './decision.js';
 export type * from './decision.js';
 export type { Completion, CompletionRequest, LanguageModel, ReplyFormat } from './language-model.js';
-export type { LlamaModelOptions } from './llama-model.js';
+export type { LlamaModelOptions } from './llama-options.js';
 export { openLanguageModel, type OpenModelOptions } from './model-files.js';
 export type { ServerModelOptions } from './server-model.js';

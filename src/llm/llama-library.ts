@@ -4,9 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Llama } from 'node-llama-cpp';
 import { WorkbenchError } from '../run/errors.js';
-
-/** Device of a model: `off` is CPU only, `auto` uses a graphics card if present, the others require that backend. */
-export type LlamaDevice = 'off' | 'auto' | 'cuda' | 'vulkan' | 'metal';
+import type { LlamaDevice } from './llama-options.js';
 
 const opened = new Map<LlamaDevice, Promise<Llama>>();
 

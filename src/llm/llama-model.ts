@@ -21,28 +21,9 @@ import {
   cutBack,
   evaluateInSteps,
 } from './llama/prefix-cache.js';
-import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
+import { llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
+import type { LlamaModelOptions } from './llama-options.js';
 import { semaphore } from '../run/concurrency.js';
-
-/** Loading and compute options; defaults fit the machine. */
-export interface LlamaModelOptions {
-  /** Default `off`: the processor alone. */
-  gpu?: LlamaDevice;
-  /** Layers on the graphics card; default as many as fit. */
-  gpuLayers?: number;
-  /** Default 1: on two cores more was never faster and up to 100 times slower. */
-  threads?: number;
-  /** Tokens of prompt and reply; default 4096, or what the model was trained with where that is less. */
-  contextLength?: number;
-  /** See `LanguageModel.maxTokens`. */
-  maxTokens?: number | undefined;
-  /** Prompt heads kept evaluated, default 8: more than an agent has phases. Each costs memory for a whole context. */
-  heads?: number;
-  /** Requests side by side, default 1. With more, replies may differ in rare ties: batches are then shared. */
-  sequences?: number;
-  /** sha256 (hex) of a file, from a cache; default reads the whole file. */
-  fileHash?: (path: string) => Promise<string>;
-}
 
 /** Contexts come in steps of this many tokens: llama.cpp rounds up to it anyway. */
 const contextStep = 256;

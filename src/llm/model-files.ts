@@ -6,7 +6,8 @@ import { modelsFolder, packageRoot } from '../run/locations.js';
 import { nearestName, printable } from '../run/printable.js';
 import { masked } from '../run/secrets.js';
 import type { LanguageModel } from './language-model.js';
-import { type LlamaModelOptions, openLlamaModel } from './llama-model.js';
+import { openLlamaModel } from './llama-model.js';
+import type { LlamaModelOptions } from './llama-options.js';
 import { openServerModel, type ServerModelOptions } from './server-model.js';
 
 /** The name of the model that comes with the package. */

@@ -1,14 +1,16 @@
 /** `trainPolicy` and `evaluatePolicy`: PPO in an environment of the user's own, from a program. */
 import { z } from 'zod';
-import { type PlayedEpisode, playEpisodes, policyChooser } from '../../agents/policy/play.js';
 import {
-  type MakePolicy,
-  type PolicyNetworks,
-  restoredPolicy,
-  type TrainedPolicy,
-} from '../../agents/policy/policy.js';
-import { policySettings, type VectorObservationEnv } from '../../agents/policy/spaces.js';
-import { readRunCheckpoint } from '../../checkpoints/chain.js';
+  type LoadedPolicy,
+  loadedPolicy,
+  loadPolicies,
+  madeBy,
+  policyGiven,
+  policyMembers,
+} from '../../agents/policy/agent.js';
+import { type PlayedEpisode, playEpisodes, policyChooser } from '../../agents/policy/play.js';
+import type { MakePolicy, PolicyNetworks, TrainedPolicy } from '../../agents/policy/policy.js';
+import { policySettings, type PolicyShape, type VectorObservationEnv } from '../../agents/policy/spaces.js';
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
 import { loadConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -23,9 +25,7 @@ import type { TrainOptions } from '../../trainers/train.js';
 import { ownerOf } from '../index.js';
 import { train } from '../train.js';
 import { episodesTask } from './index.js';
-import { policyMembers } from '../../agents/policy/train.js';
 import { episodeSeeds } from '../../agents/policy/play.js';
-import { policyOf } from '../../agents/policy/agent.js';
 import { type EnvSource, ownSource, registeredSource, shapeOf } from '../../agents/policy/source.js';
 
 /** Makes separate copies of an environment; or the id of a registered one. */
@@ -85,8 +85,7 @@ export async function trainPolicy(options: TrainPolicyOptions): Promise<TrainedP
     });
   }
   const settings = policyTrainingSettings({ id: source?.id ?? env!, options: envOptions }, given);
-  const make = typeof policy === 'object' ? () => policy : policy;
-  const task = episodesTask({ source, policy: make });
+  const task = episodesTask({ source, policy: madeBy(policy) });
   const resumed = resume === true ? 'last' : resume;
   const best = await train({ ...others, settings, ...(resumed !== false && { resume: resumed }) }, task);
   const { return: found, length } = best!.record.metrics;
@@ -94,9 +93,6 @@ export async function trainPolicy(options: TrainPolicyOptions): Promise<TrainedP
 }
 
 const callback = anyFunction.optional();
-const policyGiven = z
-  .custom((value) => typeof value === 'function' || (typeof value === 'object' && value !== null), 'expected networks')
-  .optional();
 const signalGiven = z
   .custom((value) => typeof (value as AbortSignal | null)?.aborted === 'boolean', 'expected an AbortSignal')
   .optional();
@@ -150,8 +146,8 @@ export interface EvaluatePolicyOptions {
   deterministic?: boolean;
   /** Checkpoint of a run: `best` (default), `last`, a name or a step. */
   checkpoint?: string;
-  /** For a run with custom networks: their factory. */
-  policy?: MakePolicy | undefined;
+  /** For a run with custom networks: these. */
+  policy?: MakePolicy | PolicyNetworks | undefined;
   signal?: AbortSignal;
 }
 
@@ -176,35 +172,46 @@ const evaluationOptions = z.strictObject({
 
 /**
  * Plays episodes with a policy. Equal seeds give equal episodes.
- * @param trained folder of a run, or networks
+ * @param trained folder of a run, what `trainPolicy` or `loadPolicy` returned, or networks
  * @param env where; a run's may be left out where it is registered
  * @throws WorkbenchError `config` for an environment that does not fit, `data` for weights of other networks
  */
 export async function evaluatePolicy(
-  trained: string | TrainedPolicy,
+  trained: string | TrainedPolicyRun | LoadedPolicy | TrainedPolicy,
   env?: EnvGiven,
   options: EvaluatePolicyOptions = {},
 ): Promise<PolicyEvaluation> {
   checkGiven(options, evaluationOptions, 'options of evaluatePolicy', 'evaluatePolicy');
-  const { episodes = 100, seed = 0, deterministic = true, checkpoint = 'best', policy, signal } = options;
-  if (typeof trained !== 'string') checkGiven(trained, policyMembers, 'a run or networks', 'evaluatePolicy');
-  const run = typeof trained === 'string' ? openRun(trained) : undefined;
-  const settings = run && settingsOfRun(run);
-  const source = sourceOf(env, settings);
+  const { episodes = 100, seed = 0, deterministic, checkpoint = 'best', policy, signal } = options;
+  const name = typeof trained === 'object' && 'folder' in trained ? trained.folder : trained;
+  const run = typeof name === 'string' ? openRun(name) : undefined;
+  if (!run && !('choose' in Object(trained))) {
+    checkGiven(trained, policyMembers, 'a run, a loaded policy or networks', 'evaluatePolicy');
+  }
+  const source = sourceOf(env, run && settingsOfRun(run));
   const shape = shapeOf(source);
   const opened = run
-    ? restoredPolicy(shape, policyOf(settings!), readRunCheckpoint(run.folder, checkpoint), { make: policy })
-    : (trained as TrainedPolicy);
+    ? await loadPolicies([{ folder: run.folder, checkpoint }], { shape, hashes: {}, make: madeBy(policy) })
+    : fitting(trained as LoadedPolicy | TrainedPolicy, shape);
   try {
-    const choose = policyChooser<unknown>(opened.actor, { deterministic, normalizer: opened.normalizer });
     const seeds = episodeSeeds('test', episodes, seed);
-    const played = await playEpisodes(() => source.make(), choose, { seeds, signal });
+    const played = await playEpisodes(() => source.make(), opened.choose, { seeds, deterministic, signal });
     const columns = [played.map((one) => one.return), played.map(({ length }) => length)];
     const [found, length] = bootstrapMeans(columns, [...played.keys()]);
     return { return: found!, length: length!, episodes: played };
   } finally {
-    if (run) opened.actor.dispose();
+    if (run) opened.close();
   }
+}
+
+/** @throws WorkbenchError `config` for a policy of another shape */
+function fitting(trained: LoadedPolicy | TrainedPolicy, shape: PolicyShape): LoadedPolicy {
+  if (!('choose' in trained))
+    return loadedPolicy(shape, policyChooser<unknown>(trained.actor, trained.normalizer), () => undefined);
+  const [own, asked] = [trained.shape, shape].map((one) => JSON.stringify(Object.entries(one).sort()));
+  if (own === asked) return trained;
+  const message = `expected an environment of ${own}, as the policy was trained in, got ${asked}, at evaluatePolicy`;
+  throw new WorkbenchError('config', message);
 }
 
 function sourceOf(env: EnvGiven | undefined, settings: TrainSettings | undefined): EnvSource {
@@ -216,5 +223,8 @@ function sourceOf(env: EnvGiven | undefined, settings: TrainSettings | undefined
   if (env !== undefined)
     return registeredSource({ id: env, ...(env === settings?.env.id && { options: settings.env.options }) });
   if (settings) return registeredSource(settings.env);
-  throw new WorkbenchError('usage', 'expected an environment with networks, got none, at evaluatePolicy');
+  throw new WorkbenchError(
+    'usage',
+    'expected an environment with a policy that is no run, got none, at evaluatePolicy',
+  );
 }

@@ -26,7 +26,7 @@ from gymnasium.vector import AutoresetMode
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import kgwalk_gym  # noqa: E402
-from kgwalk_gym import IDS, KgwalkEnv, KgwalkError, KgwalkVectorEnv, to_sb3  # noqa: E402
+from kgwalk_gym import IDS, KgwalkEnv, KgwalkError, KgwalkPolicy, KgwalkVectorEnv, to_sb3  # noqa: E402
 
 LINKS = os.environ.get("KGWALK_TEST_DATASET", "umls")
 EPISODES = os.environ.get("KGWALK_TEST_EPISODES")
@@ -395,6 +395,31 @@ class Exported(unittest.TestCase):
             with self.assertRaisesRegex(KgwalkError, "expected tanh layers, got ReLU"):
                 kgwalk_gym.export_sb3(model, file)
             self.assertFalse(os.path.exists(file))
+
+
+class Policies(unittest.TestCase):
+    def test_a_trained_policy_acts(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "run")
+            settings = ["env.id=kgwalk/MaskedBandit-v1", "policy.totalSteps=512", "policy.numSteps=64", "policy.hidden=[8]"]
+            words = [word for one in settings for word in ("--set", one)]
+            subprocess.run([*kgwalk_gym._program(), "train", "policy", *words, "--run-dir", run], check=True, capture_output=True)
+            policy = KgwalkPolicy(run)
+            with gym.make("kgwalk/MaskedBandit-v1") as env:
+                self.assertEqual(policy.action_space, env.action_space)
+                observation, info = env.reset(seed=1)
+                vector, mask = observation["observation"] if isinstance(observation, dict) else observation, info["action_mask"]
+                chosen = {policy.act(vector, mask, deterministic=False, seed=seed) for seed in range(40)}
+                self.assertTrue(all(mask[action] for action in chosen))
+                self.assertEqual(policy.act(vector, mask), policy.act(vector, mask))
+                with self.assertRaisesRegex(KgwalkError, "with an actionMask"):
+                    policy.act(vector)
+                env.step(policy.act(vector, mask))
+            policy.close()
+            with self.assertRaisesRegex(KgwalkError, "a closed one"):
+                policy.act(vector, mask)
+            with self.assertRaises(KgwalkError):
+                KgwalkPolicy(os.path.join(folder, "none"))
 
 
 class Found(unittest.TestCase):

@@ -26,6 +26,7 @@ export const webAssembly = (globalThis as unknown as { WebAssembly?: WasmApi }).
 declare global {
   type usize = number;
   type i32 = number;
+  type u32 = number;
   type f32 = number;
   type f64 = number;
   type bool = boolean;

@@ -200,7 +200,7 @@ describe('what does not fit', () => {
   test('of evaluatePolicy is refused', async () => {
     const evaluation = (...args: unknown[]) => (evaluatePolicy as (...args: unknown[]) => Promise<unknown>)(...args);
     for (const [args, message] of [
-      [[undefined], /a run or networks, got undefined/],
+      [[undefined], /a run, a loaded policy or networks, got undefined/],
       [[{ actor: {} }, grid({})], /got actor.requestOf=undefined/],
       [[''], /the name or folder of a run, got ""/],
       [['x', grid({}), { episode: 2 }], /unknown episode, did you mean episodes\?/],
