@@ -54,12 +54,9 @@ export async function compileKernels() {
   }
 }
 
-/** Compiles them and puts them into `dist`. */
-export async function buildKernels() {
+if (argv[1] === fileURLToPath(import.meta.url)) {
   await compileKernels();
   const target = join(root, 'dist', relative(root, folder));
   mkdirSync(target, { recursive: true });
   copyFileSync(built, join(target, 'kernels.wasm'));
 }
-
-if (argv[1] === fileURLToPath(import.meta.url)) await buildKernels();
