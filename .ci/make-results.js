@@ -12,7 +12,7 @@ export const page = 'docs/results.md';
 
 const intro = `# Results
 
-Made by \`npm run results\` from the records in \`docs/results/\`, which hold more rows and figures. \`kgwalk results\` lists them all, \`kgwalk results --html FILE\` writes them as a page with tables to sort, and
+Made by \`npm run results\` from the records in \`docs/results/\`, which hold more rows and figures. \`kgwalk results list\` shows them all, \`kgwalk results list --html FILE\` writes them as a page with tables to sort, and
 \`kgwalk results check ROW\` trains and evaluates a row again and says whether its interval holds. A command below a table is that of one row; \`--dry-run\` prints the others.
 
 Rates are in percent, brackets 95 % bootstrap intervals, ± the standard deviation over seeds; several values are by seed; s is processor seconds of training on busy machines. \`path@k\` wants the exact walk among the

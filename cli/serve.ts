@@ -162,7 +162,10 @@ function registerPolicy(serve: Command): void {
     .command('policy <run>')
     .description('a trained policy for other languages, such as clients/python: frames by standard input and output')
     .option('--checkpoint <which>', 'best, last, a name or a step', 'best')
-    .option('--backend <name>', "what computes it (default: the run's own)")
+    .option(
+      '--backend <name>',
+      'simd, webgpu, tensorflow, tensorflow-gpu or wasm instead of the backend the run was trained on',
+    )
     .action(servePolicy);
 }
 
