@@ -5,6 +5,8 @@ import { envSettings, type LinkWalkSettings, stateTextSettings } from '../envs/s
 import { type Graph, joinTriples, sampledTriples, type TripleColumns } from '../src/kg/graph.js';
 import { diffConfig } from '../src/run/config-values.js';
 import { dialogueSettingProblems } from './dialogue-walker/problems.js';
+import type { LinkOptions, LoadedRanker } from './link-ranker.js';
+import type { Method } from './method.js';
 import type { TrainSettings } from './train-settings.js';
 import { queriesOf } from './link-ranks.js';
 
@@ -22,6 +24,9 @@ export interface LinkTraining {
   /** Notes to print before training. */
   notes: string[];
 }
+
+/** Method that is trained on link queries. */
+export type LinkMethod = Method<LinkTraining, LinkOptions, LoadedRanker>;
 
 /** @throws WorkbenchError `data` for a data set that is not there or holds something else */
 export async function openLinkTraining({

@@ -49,23 +49,25 @@ export const trainSettings = z.strictObject({
 /** Every setting of a run with its value. */
 export type TrainSettings = z.output<typeof trainSettings>;
 
-const registered: Record<string, z.ZodType> = {};
+let schema = trainSettings;
 
 /** Adds the section of a method that a program registers. @throws WorkbenchError `usage` for a section that is there already */
-export function addSection(name: string, schema: z.ZodType): void {
-  if (Object.hasOwn(settingsSchema().shape, name)) {
+export function addSection(name: string, section: z.ZodType): void {
+  if (Object.hasOwn(schema.shape, name)) {
     throw new WorkbenchError('usage', `expected the name of a new section of settings, got "${name}", which is one`);
   }
-  registered[name] = schema.optional();
+  schema = schema.extend({ [name]: section.optional() }) as unknown as typeof trainSettings;
 }
 
 /** Schema of all settings, with the sections of registered methods. */
-export const settingsSchema = () => trainSettings.extend(registered) as unknown as typeof trainSettings;
+export const settingsSchema = () => schema;
 
-/** Optional sections that settings have, which not every method reads. */
+/** Optional sections of methods that settings have, which not every method reads. */
 export const optionalSections = (settings: object): string[] =>
-  Object.entries(settingsSchema().shape).flatMap(([name, schema]) =>
-    schema instanceof z.ZodOptional && name !== 'plugins' && settings[name as never] !== undefined ? [name] : [],
+  Object.entries(schema.shape).flatMap(([name, section]) =>
+    section instanceof z.ZodOptional && !(name in runSettings.shape) && settings[name as never] !== undefined
+      ? [name]
+      : [],
   );
 
 /**
@@ -77,5 +79,5 @@ export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): 
   const { config, folder } = run;
   // Values registered by a plugin, such as a kind of reward, would otherwise be refused as unknown.
   changedPluginsOf(run);
-  return loadConfig(settingsSchema(), { text: JSON.stringify(config), overrides, source: folder });
+  return loadConfig(schema, { text: JSON.stringify(config), overrides, source: folder });
 }

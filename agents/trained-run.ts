@@ -141,11 +141,12 @@ export async function loadQuestionWalker<
   const { dataset: name, subsets } = (settings as unknown as { data: DataSettings }).data;
   const dataset = loadQuestionDataset(name);
   const graph = options.graph ?? (await dataset.loadGraph(subsets === 'all' ? dataset.subsets : subsets));
-  const encoder = header.hashes.encoder === undefined ? noEncoder() : await run.openEncoder();
+  const readsTexts = header.hashes.encoder !== undefined;
+  const encoder = readsTexts ? await run.openEncoder() : noEncoder();
   try {
     // Behind an endpoint ids are those of the part in memory, which weights belong to.
     const own = { graph: graph.local.hash, dataset: questionsHash(dataset.manifest) };
-    checkFits(header, header.hashes.encoder === undefined ? own : { ...own, encoder: encoder.id }, run.file);
+    checkFits(header, { ...own, ...(readsTexts && { encoder: encoder.id }) }, run.file);
     const made = await make({ ...run, dataset, graph, encoder });
     const close = async () => {
       made.dispose?.();

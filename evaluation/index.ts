@@ -16,5 +16,5 @@ export {
 } from './leaks/leak-report.js';
 export * from './replay.js';
 export * from './score.js';
-export * from '../trainers/run-settings.js';
+export { type EvaluationSettings, evaluationSettings } from '../trainers/run-settings.js';
 export * from './throughput-meter.js';

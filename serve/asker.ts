@@ -40,7 +40,10 @@ export function openAsker(world: World) {
   return {
     /** @param body JSON @throws WorkbenchError `usage` or `data` for an invalid question */
     async ask(body: unknown): Promise<Answered> {
-      const asked = ofShape(body, question, { what: 'a question as docs/how-to/reports.md describes it', place: '/ask' });
+      const asked = ofShape(body, question, {
+        what: 'a question as docs/how-to/reports.md describes it',
+        place: '/ask',
+      });
       return kept.use(asked, async ({ opened, words }) => {
         const said = words.flatMap((word) => asked[word as 'question' | 'head' | 'relation'] ?? []);
         if (said.length < words.length) {

@@ -43,10 +43,10 @@ export interface Trial {
 }
 
 /** Training run in progress. */
-export interface Session {
+export interface Session<Settings extends RunSettings = RunSettings> {
   executor: Executor;
   run: Run;
-  settings: RunSettings;
+  settings: Settings;
   logs: RunLogs;
   /** Encoder without a model if no text is read. */
   encoder: StateEncoder;

@@ -86,9 +86,7 @@ export const dialogueWalker: Method<DialogueTraining, LoadWalkersOptions, Loaded
   load: loadWalkers,
 };
 
-type OwnSession = Session & { settings: TrainSettings };
-
-interface DialogueSession extends OwnSession {
+interface DialogueSession extends Session<TrainSettings> {
   inputs: WalkerInputs;
   train: readonly WalkSample[];
   valid: readonly WalkSample[];
@@ -146,7 +144,7 @@ interface RunTexts {
 
 /** Vectors of all that a run reads; of states that are read one by one, those that walks begin with. */
 async function encodeTexts(
-  { settings, encoder, signal }: OwnSession,
+  { settings, encoder, signal }: Session<TrainSettings>,
   { graph, walks }: RunGraphs,
   tasks: readonly WalkTask[],
   background: BackgroundOptions,
@@ -164,7 +162,7 @@ async function encodeTexts(
 
 /** The network's inputs from text vectors and TransE; the tables are kept with the run. */
 async function prepareInputs(
-  session: OwnSession,
+  session: Session<TrainSettings>,
   graphs: RunGraphs,
   { dataset, ...samples }: Pick<DialogueSession, 'train' | 'linked'> & { dataset: DialogueDataset },
   { names, dialogues, reader }: RunTexts,
@@ -185,7 +183,12 @@ async function prepareInputs(
 }
 
 /** Trains or reuses embeddings and keeps a copy with the run. */
-async function embed(session: OwnSession, dataset: DialogueDataset, graph: Graph, log: boolean): Promise<Pretrained> {
+async function embed(
+  session: Session<TrainSettings>,
+  dataset: DialogueDataset,
+  graph: Graph,
+  log: boolean,
+): Promise<Pretrained> {
   const { run, logs, settings, threads, progress, signal, trial } = session;
   run.update({ phase: 'transe' });
   const identity = { settings: settings.transe, seed: settings.seed };

@@ -12,17 +12,13 @@ import { fitPhase } from '../../trainers/phase.js';
 import type { Session } from '../../trainers/session.js';
 import type { TrainingRun } from '../../trainers/task-trainer.js';
 import { linkWalkSettings } from '../../envs/settings.js';
-import type { LinkOptions, LoadedRanker } from '../link-ranker.js';
-import type { Method } from '../method.js';
 import { linkWalkerSettings } from '../path-walker/settings.js';
 import type { TrainSettings } from '../train-settings.js';
 import { rankOnValid } from '../link-ranks.js';
-import { linkProblems, type LinkTraining } from '../link-training.js';
+import { type LinkMethod, linkProblems, type LinkTraining } from '../link-training.js';
 
 /** Settings with the section that names an exact walker. */
 type ExactSettings = TrainSettings & { exactWalker: ExactWalkerSettings };
-
-type LinkMethod = Method<LinkTraining, LinkOptions, LoadedRanker>;
 
 /** Each kind of exact walker as a method. */
 export const exactMethods: Readonly<Record<string, LinkMethod>> = Object.fromEntries(

@@ -22,10 +22,9 @@ import type { TrainingRun } from '../../trainers/task-trainer.js';
 import { type LinkScorerSection, type OpenedScorer, openLinkScorer } from '../embeddings/link-scorers.js';
 import { loadExactWalker } from '../exact-walker/agent.js';
 import type { WalkFinder } from '../exact-walker/exact-walker.js';
-import { type LinkOptions, type LoadedRanker, walkRanker } from '../link-ranker.js';
+import { walkRanker } from '../link-ranker.js';
 import { rankOnValid } from '../link-ranks.js';
-import { linkProblems, type LinkTraining } from '../link-training.js';
-import type { Method } from '../method.js';
+import { type LinkMethod, linkProblems, type LinkTraining } from '../link-training.js';
 import type { TrainSettings } from '../train-settings.js';
 import { loadPathWalkers } from './agent.js';
 import { demonstrationsOf, shownDemonstrations } from './demonstrations.js';
@@ -34,7 +33,7 @@ import type { LinkActor } from './request.js';
 import { type StartVectors, writeStartVectors } from './vectors.js';
 
 /** Walker of link queries over states of relation, entity and path vectors. */
-export const pathWalker: Method<LinkTraining, LinkOptions, LoadedRanker> = {
+export const pathWalker: LinkMethod = {
   options: ['beamWidth', 'backend'],
   forkPhase: () => 'clone',
   meaning: ({ linkWalk: { horizon }, linkWalker, transe, bilinear, seed }: TrainSettings) => ({
@@ -145,9 +144,7 @@ function linkClone(session: LinkSession): TrainingPhase {
   );
 }
 
-type OwnSession = Session & { settings: TrainSettings };
-
-interface LinkSession extends OwnSession {
+interface LinkSession extends Session<TrainSettings> {
   data: LinkTraining;
   scorers: Awaited<ReturnType<typeof openScorers>>;
   /** Finds the walks that are cloned; default: shortest paths. */
@@ -206,7 +203,7 @@ function evaluateOnValid(session: LinkSession, actor: LinkActor): Promise<Record
 }
 
 /** Trains or reuses what the settings ask for, once each. @throws WorkbenchError `stopped` after saving */
-async function openScorers({ run, logs, settings, ...options }: OwnSession, { dataset }: LinkTraining) {
+async function openScorers({ run, logs, settings, ...options }: Session<TrainSettings>, { dataset }: LinkTraining) {
   const { linkWalk, linkWalker } = settings;
   const opened = new Map<LinkScorerSection, OpenedScorer>();
   const open = async (name: LinkScorerSection) => {

@@ -57,7 +57,9 @@ export function refuseRemote(resolved: readonly Resolved[], { graph }: DataFlags
   parseSparqlSource(graph);
   const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
   const unable = resolved.find(({ agent, trained }) =>
-    trained ? !questionMethods.of(trained.run.config).walksRemote : !able.includes(agent!),
+    trained
+      ? !membersOf(trained).every(({ run }) => questionMethods.of(run.config).walksRemote)
+      : !able.includes(agent!),
   );
   if (!unable) return;
   const wanted = 'expected an agent that reads a graph behind an endpoint';

@@ -1,5 +1,9 @@
 /** The `bilinear` part of a configuration: DistMult and ComplEx. */
 import { z } from 'zod';
+import { transeSettings } from '../transe/settings.js';
+
+/** Settings that tables of any model share. */
+const table = transeSettings.shape;
 
 /** The `bilinear` section of a configuration file. */
 export const bilinearSettings = z.strictObject({
@@ -7,10 +11,7 @@ export const bilinearSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe('Train a bilinear scorer of links in addition to TransE: for shaping, and as a row of the link tables.'),
-  imported: z
-    .string()
-    .optional()
-    .describe('Name of imported vectors (`kgwalk embeddings import`): used unchanged, without training.'),
+  imported: table.imported,
   model: z
     .enum(['complex', 'distmult'])
     .default('complex')
@@ -34,10 +35,7 @@ export const bilinearSettings = z.strictObject({
     ),
   batchSize: z.int().min(1).max(65536).default(128).describe('Queries (head, relation) per update, inverses included.'),
   learningRate: z.number().positive().max(100).default(0.1).describe('Step size of Adagrad in the first epoch.'),
-  schedule: z
-    .enum(['linear', 'constant'])
-    .default('linear')
-    .describe('linear decays the step size to 0 over `epochs`; constant keeps it.'),
+  schedule: table.schedule,
   regularization: z
     .number()
     .min(0)
@@ -45,11 +43,7 @@ export const bilinearSettings = z.strictObject({
     .default(0.01)
     .describe('Weight of the cubes of the absolute values of the vectors of each true triple (N3).'),
   epochs: z.int().min(1).default(40).describe('Maximum number of passes over the training queries.'),
-  evalEvery: z
-    .int()
-    .min(1)
-    .default(5)
-    .describe('Epochs between validations (filtered MRR); the last epoch always validates.'),
+  evalEvery: table.evalEvery,
   patience: z
     .int()
     .min(1)
