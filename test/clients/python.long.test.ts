@@ -7,9 +7,11 @@ import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { importLinks } from '../../datasets/links/import-links.js';
+import { cartPoleId } from '../../envs/classic.js';
 import { linkQueryId } from '../../envs/link-query/world.js';
 import { envIds, makeEnv } from '../../envs/registry.js';
 import { openLinkTraining } from '../../agents/link-training.js';
+import { trainPolicy } from '../../tasks/episodes/train-policy.js';
 import { trainSettings } from '../../agents/train-settings.js';
 import { examplesOf } from '../docs/examples.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
@@ -110,6 +112,8 @@ for (const { page, heading, text } of programs) {
     console.warn(`skipped: the program under “${heading}”, since ${python} has no sb3_contrib`);
   (status === 0 && !missing ? test : test.skip)(`the program under “${heading}” of ${page} runs`, async () => {
     const folder = folderWith({ 'program.py': text, 'my-env.mjs': ownEnv });
+    const run = /"(runs\/\w+)"/.exec(text)?.[1];
+    if (run) await trainPolicy({ env: cartPoleId, settings: { totalSteps: 512 }, folder: join(folder, run) });
     const { code, said } = await runPython(folder, '-W', 'error::UserWarning', 'program.py');
     expect([code, said]).toEqual([0, expect.any(String)]);
     if (/print\(/.test(text)) expect(said).not.toBe('');

@@ -48,6 +48,7 @@ runsAsWritten('docs/how-to/python.md', {
     'Stable-Baselines3': ['learn.py'],
     'Policies back': ['back.py'],
     'A custom environment': ['own.py'],
+    'A trained policy': ['act.py'],
   },
 });
 runsAsWritten('docs/how-to/sparql.md');

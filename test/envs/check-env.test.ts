@@ -141,7 +141,7 @@ describe('checkEnv', () => {
     const blocks = documentationPages()
       .flatMap(examplesOf)
       .filter(({ text }) => /observationSpace:/.test(text));
-    expect(blocks.length).toBeGreaterThan(1);
+    expect(blocks.length).toBeGreaterThan(0);
     for (const { language, text } of blocks) {
       const own = /function (\w+)\(length/.exec(text)?.[1];
       // What the block goes on to train is left out.
