@@ -2,6 +2,8 @@
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { WorkbenchError } from '../../run/errors.js';
+import { packageVersion } from '../../run/environment.js';
 import { TfjsExecutor } from './executor.js';
 import type { Tf } from './memory.js';
 import { nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
@@ -11,6 +13,11 @@ const require = createRequire(import.meta.url);
 
 /** @throws WorkbenchError `native` where native TensorFlow, or the device that is asked for, is not here; and any error of loading */
 export async function openTfjs(name: 'wasm' | 'tensorflow' | 'tensorflow-gpu'): Promise<TfjsExecutor> {
+  const wanted =
+    name === 'wasm' ? ['@tensorflow/tfjs-core', '@tensorflow/tfjs-backend-wasm'] : ['@tensorflow/tfjs-core'];
+  if (wanted.some((one) => packageVersion(one) === undefined)) {
+    throw new WorkbenchError('native', 'TensorFlow.js is not installed', { hint: `npm install ${wanted.join(' ')}` });
+  }
   const tf = require('@tensorflow/tfjs-core') as Tf;
   tf.enableProdMode();
   if (name === 'wasm') {
