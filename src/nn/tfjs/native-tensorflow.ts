@@ -13,7 +13,7 @@ export const nativePackage = '@tensorflow/tfjs-node-gpu';
 /** The built file in the native folder. */
 export const nativeAddon = 'tfjs_binding.node';
 
-/** How to get the native half. */
+/** Command that brings the native half. */
 export const nativeRemedy = 'kgwalk native install (for an NVIDIA card: kgwalk native install --gpu)';
 
 /** Target of `kgwalk native install`: `KGWALK_NATIVE`, default `native` in `KGWALK_HOME`; `npm ci` would empty `node_modules`. */
