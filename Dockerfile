@@ -1,12 +1,12 @@
 # kgwalk without what GPUs need, on Debian's smallest image of Node. Its charts bring their font; data, models and runs lie in /data.
 #   docker build -t kgwalk .
 #   docker run --rm -it -v kgwalk:/data kgwalk quickstart --no-open
-FROM node:22-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /source
 COPY . .
 RUN npm ci --no-audit --no-fund && npm run build && npm pack --pack-destination /tmp
 
-FROM node:22-bookworm-slim
+FROM node:24-bookworm-slim
 # Further packages, such as those of workers: bullmq ioredis @aws-sdk/client-s3
 ARG WITH=""
 WORKDIR /opt/kgwalk

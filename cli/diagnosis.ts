@@ -1,13 +1,13 @@
 /** Checks of `kgwalk doctor`. Each returns a result; none throws. */
-import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
 import { listDatasets } from '../datasets/dataset.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { missingBinaries, nodeSupport, packageVersion } from '../src/run/environment.js';
-import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
+import { kgwalkHome, modelsFolder, packageRoot, runsFolder } from '../src/run/locations.js';
 import { autoOrder, executorNames, type ExecutorProbe, probeExecutor } from '../src/nn/open-executor.js';
 import { WebGpuExecutor } from '../src/nn/webgpu/executor.js';
 import { existingPart, freeBytes } from '../src/run/files.js';
@@ -16,8 +16,8 @@ import { megabytes } from './models/files.js';
 /** One line of the diagnosis. */
 export interface Finding {
   part: string;
-  /** `missing` parts cost speed or a feature, never an answer: required parts are dependencies. */
-  status: 'ok' | 'missing';
+  /** Without a `missing` part something that kgwalk is installed for fails; without an `optional` one nothing does. */
+  status: 'ok' | 'missing' | 'optional';
   detail: string;
   remedy?: string;
 }
@@ -29,6 +29,7 @@ export async function diagnose(): Promise<Finding[]> {
   findings.push(await llama());
   findings.push(await lmdb(), await charts());
   findings.push(embedded(), downloads(), dataHome(), disk('home', kgwalkHome()), disk('runs', runsFolder()));
+  findings.push(installed());
   return findings;
 }
 
@@ -59,7 +60,8 @@ async function backends(): Promise<Finding[]> {
   return [
     ...probes.map(({ name, found, reason, remedy, executor }) => {
       const card = executor instanceof WebGpuExecutor ? `${executor.device.name}, ` : '';
-      return found ? ok(`backend ${name}`, `${card}${reason}`) : missing(`backend ${name}`, reason, remedy);
+      if (found) return ok(`backend ${name}`, `${card}${reason}`);
+      return (name === 'simd' ? missing : optional)(`backend ${name}`, reason, remedy);
     }),
     ok('backend auto', `${choices.join(', ')} networks`),
   ];
@@ -72,7 +74,7 @@ const sizesOfAuto = [
 ];
 
 const llama = () =>
-  optional('node-llama-cpp', 'node-llama-cpp', async () => {
+  tried('node-llama-cpp', 'node-llama-cpp', async () => {
     const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
     const engine = await getLlama({ build: 'never', logLevel: LlamaLogLevel.disabled });
     await engine.dispose();
@@ -80,21 +82,21 @@ const llama = () =>
   });
 
 const lmdb = () =>
-  optional('lmdb', 'lmdb', async () => {
+  tried('lmdb', 'lmdb', async () => {
     await import('lmdb');
     return 'the cache of encoded texts';
   });
 
 /** Draws a picture: a canvas can load and still leave pictures blank. */
 const charts = () =>
-  optional('chartjs-node-canvas', '@napi-rs/canvas', async () => {
+  tried('chartjs-node-canvas', '@napi-rs/canvas', async () => {
     const { tryCanvas } = await import('../reports/pictures.js');
     const boxes = await tryCanvas();
     return `draws charts${boxes.length > 0 ? `; no font for ${boxes.join(', ')}: boxes in pictures` : ''}`;
   });
 
-/** Tries an optional package. @param binaries package with its compiled parts @param use what it does here */
-async function optional(part: string, binaries: string, use: () => Promise<string>): Promise<Finding> {
+/** Tries a package. @param binaries package with its compiled parts @param use what it does here */
+async function tried(part: string, binaries: string, use: () => Promise<string>): Promise<Finding> {
   const version = packageVersion(part) ?? 'not installed';
   try {
     return ok(part, `${version}, ${await use()}`);
@@ -105,13 +107,13 @@ async function optional(part: string, binaries: string, use: () => Promise<strin
   }
 }
 
-const ok = (part: string, detail: string): Finding => ({ part, status: 'ok', detail });
-const missing = (part: string, detail: string, remedy?: string): Finding => ({
-  part,
-  status: 'missing',
-  detail,
-  remedy,
+const finding = (status: Finding['status']) => (part: string, detail: string, remedy?: string) => ({
+  ...{ part, status, detail },
+  ...(remedy !== undefined && { remedy }),
 });
+const ok = finding('ok');
+const missing = finding('missing');
+const optional = finding('optional');
 
 /** Command that installs the compiled parts of a package, and no others. */
 function binariesRemedy(name: string): string | undefined {
@@ -129,7 +131,7 @@ function embedded(): Finding {
 function downloads(): Finding {
   const names = downloadedModels();
   if (names.length > 0) return ok('models', `${names.join(', ')} in ${modelsFolder()}`);
-  return missing('models', 'none downloaded', 'kgwalk models list shows some');
+  return optional('models', 'none downloaded', 'kgwalk models list shows some');
 }
 
 function dataHome(): Finding {
@@ -138,7 +140,7 @@ function dataHome(): Finding {
   );
   if (imported.length > 0) return ok('data', `${imported.join(', ')} in ${kgwalkHome()}`);
   const remedy = 'kgwalk datasets demo, or kgwalk datasets get opendialkg';
-  return missing('data', `nothing imported in ${kgwalkHome()}`, remedy);
+  return optional('data', `nothing imported in ${kgwalkHome()}`, remedy);
 }
 
 /** Free space at `folder` and write access, tested by writing, since permissions do not reveal read-only mounts. */
@@ -155,6 +157,16 @@ function disk(part: string, folder: string): Finding {
         : 'work in a folder of yours, or name one: KGWALK_RUNS=DIR, --run-dir DIR';
     return missing(`disk ${part}`, `cannot be written: ${firstLine(error)}`, remedy);
   }
+}
+
+/** Size of kgwalk and of the packages around it, which npm does not say. */
+function installed(): Finding {
+  const above = dirname(packageRoot());
+  const folder = basename(above) === 'node_modules' ? above : packageRoot();
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const bytes = files.reduce((sum, { parentPath, name }) => sum + sizeOf(join(parentPath, name)), 0);
+  return ok('installed', `${megabytes(bytes)} MB in ${folder}`);
 }
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;

@@ -53,11 +53,7 @@ const columnOf = ({ key, title }: Figure) => (title.toLowerCase() === key ? titl
 
 /** Figures at several k form one table, the others another. */
 function printFigures({ figures, metrics }: EvaluationRecord): void {
-  const families = new Map<string, Figure[]>();
-  for (const figure of figures) {
-    const family = columnOf(figure).replace(/@.*/, '@k');
-    families.set(family, [...(families.get(family) ?? []), figure]);
-  }
+  const families = Map.groupBy(figures, (figure) => columnOf(figure).replace(/@.*/, '@k'));
   const atK = [...families].filter(([, own]) => own.length > 1);
   const kOf = ({ key }: Figure) => Number(key.replace(/^.*@/, ''));
   const ks = [...new Set(atK.flatMap(([, own]) => own.map(kOf)))].sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-/** The entry: starts the program unless a limit of the system is so low that its modules or native parts would not load. */
+/** The entry: starts the program unless Node is too old, or a limit of the system is so low that modules or native parts would not load. */
 import { existsSync, readFileSync } from 'node:fs';
-import { argv, exit, stderr } from 'node:process';
+import { argv, exit, stderr, versions } from 'node:process';
 
 /** Limits by their name in `/proc/self/limits`: the least value, its unit, and the command that raises it. */
 const limits: [name: string, least: number, unit: string, command: string][] = [
@@ -15,11 +15,18 @@ for (const [name, least, unit, command] of limits) {
   // The soft limit comes first; `unlimited` is no number.
   const limit = Number(line.slice(name.length).trim().split(' ')[0] || Infinity);
   if (!(limit < least)) continue;
-  const message = `expected a limit of at least ${least} ${unit}, got ${limit}`;
   const hint = `Raise it, such as with \`${command}\` in a new shell.`;
+  refuse(`expected a limit of at least ${least} ${unit}, got ${limit}`, hint);
+}
+
+const { tooOld, range } = (await import('../src/run/environment.js')).nodeSupport();
+if (tooOld)
+  refuse(`expected Node ${range}, got ${versions.node}`, 'Install one of them: https://nodejs.org/en/download');
+
+await import('./program.js');
+
+function refuse(message: string, hint: string): never {
   const asJson = argv.includes('--json') && JSON.stringify({ error: { code: 'failure', message, hint } });
   stderr.write(`${asJson || `error: ${message}\nhint: ${hint}`}\n`);
   exit(1);
 }
-
-await import('./program.js');

@@ -32,13 +32,9 @@ export function lookAlikes(graph: Pick<Graph, 'entityNames' | 'relationNames'>):
 }
 
 function alike(names: readonly string[], what: string): string[] {
-  const groups = new Map<string, string[]>();
-  for (const name of names) {
-    // Others are their own form.
-    if (!/[^\x20-\x7e]|^ | $| {2}/.test(name)) continue;
-    const form = formOf(name);
-    groups.set(form, [...(groups.get(form) ?? []), name]);
-  }
+  // Others are their own form.
+  const changed = names.filter((name) => /[^\x20-\x7e]|^ | $| {2}/.test(name));
+  const groups = Map.groupBy(changed, formOf);
   for (const name of names) if (groups.get(name)?.includes(name) === false) groups.get(name)!.push(name);
   const found = [...groups.values()].filter((group) => group.length > 1).flat();
   if (found.length === 0) return [];

@@ -124,14 +124,8 @@ export function rowsBySlice<R extends Row>(
   const found = new Map<string, R[]>();
   for (const [name, valueOf] of Object.entries(slices)) {
     if (only !== undefined && name !== only) continue;
-    const values = new Map<string, R[]>();
-    for (const row of rows) {
-      const value = valueOf(row);
-      if (value === undefined) continue;
-      const own = values.get(value);
-      if (own) own.push(row);
-      else values.set(value, [row]);
-    }
+    const values = Map.groupBy(rows, (row) => valueOf(row));
+    values.delete(undefined);
     if (values.size < 2 || values.size > mostValues) continue;
     for (const value of [...values.keys()].sort()) found.set(`${name}=${value}`, values.get(value)!);
   }

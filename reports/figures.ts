@@ -6,7 +6,6 @@ import { boundOf, choicesOf, headOf, markOf, saidOf, type ResultRow, type Result
 import { palette } from './plots/colors.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { largest, meanOf } from './plots/series.js';
-import { groupBy } from './run-data.js';
 import { listed, milliseconds, percent, plain } from './format.js';
 
 /** Findings as bars; undefined if there are none. @param title title of the chart */
@@ -104,7 +103,7 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
     ? [...new Set(xs)].sort((a, b) => a - b)
     : Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
   const isMany = found.length > mostLines;
-  const ways = groupBy(found, ({ row }) => (isMany ? (choicesOf(row.records[0]!) ?? 'no model') : ''));
+  const ways = Map.groupBy(found, ({ row }) => (isMany ? (choicesOf(row.records[0]!) ?? 'no model') : ''));
   const charts = [...ways].map(([way, some]): NamedChart => {
     const used = new Set<string>();
     const lines = some.map(({ row: { label, color }, curves }): PlotLine => {

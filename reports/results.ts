@@ -2,7 +2,7 @@
 import { canonicalJson, isPlain } from '../src/run/config-values.js';
 import { agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Figure, type TestedDifference } from '../src/run/figures.js';
-import { average, averageSlices, groupBy, namedBy } from './run-data.js';
+import { average, averageSlices, namedBy } from './run-data.js';
 import type { EvaluationData, Figures, Speed, Subject } from './run-data.js';
 import { meanOf } from './plots/series.js';
 import { agentColors, palette } from './plots/colors.js';
@@ -76,10 +76,10 @@ export interface ResultSet {
  * Agents without a model are shown with real and with simulated models, which are never mixed.
  */
 export function collectResults(evaluations: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
-  const members = [...groupBy(evaluations, ({ samples }) => samples).values()].flatMap((same) => {
+  const members = [...Map.groupBy(evaluations, ({ samples }) => samples).values()].flatMap((same) => {
     const free = same.filter(({ record }) => record.model === undefined);
     const asked = same.filter(({ record }) => record.model !== undefined);
-    const kinds = groupBy(asked, ({ record }) => (record.simulated ? record.model! : ''));
+    const kinds = Map.groupBy(asked, ({ record }) => (record.simulated ? record.model! : ''));
     return kinds.size === 0 ? [free] : [...kinds.values()].map((some) => [...some, ...free]);
   });
   const labelled = members.map((some) => ({ some, rows: rowsOf(some) }));
@@ -230,14 +230,14 @@ function askedButSeed({ record, trained }: EvaluationData): string {
 
 /** Groups evaluations that differ only in the seed, and names rows by their differences. */
 function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
-  const averaged = [...groupBy(members, askedButSeed).values()].flatMap((same) => {
+  const averaged = [...Map.groupBy(members, askedButSeed).values()].flatMap((same) => {
     // The same seed twice: either the same measurement, or something else changed and they must not be averaged.
     const seedOf = ({ record: { run, hashes, seed, options }, trained, tag }: EvaluationData) =>
       canonicalJson(trained ? (trained.seed ?? hashes.checkpoint ?? run ?? tag) : (seed ?? options?.seed ?? null));
     // Without a seed every evaluation is the same measurement, not several.
     const figuresOf = (one: EvaluationData) =>
       (one.trained || one.record.model !== undefined ? seedOf(one) : '') + JSON.stringify(one.record.metrics);
-    const distinct = [...groupBy(same, figuresOf).values()].map(
+    const distinct = [...Map.groupBy(same, figuresOf).values()].map(
       (twice) => twice.find(({ speed }) => speed) ?? twice[0]!,
     );
     const seeds = new Set(distinct.map(seedOf));

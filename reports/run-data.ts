@@ -151,7 +151,7 @@ function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
 
 /** Runs by data set, each in groups whose settings differ only in `seed`, in the given order. */
 export function subjectsOf(runs: readonly RunData[]): Subject[] {
-  const byDataset = groupBy(runs, ({ info }) => datasetOf(info));
+  const byDataset = Map.groupBy(runs, ({ info }) => datasetOf(info));
   return [...byDataset].map(([dataset, some]) => ({ dataset, groups: groupRuns(some) }));
 }
 
@@ -166,7 +166,7 @@ type Config = Record<string, unknown>;
 
 /** Groups runs whose settings differ only in `seed`, in the given order, named by their differences. */
 export function groupRuns(runs: readonly RunData[]): RunGroup[] {
-  const members = [...groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
+  const members = [...Map.groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
   if (members.length === 1) {
     const method = trainedMethodOf(members[0]![0]!.info.config) ?? 'walker';
     const color = agentColors([{ name: method, vivid: true }]).get(method)!;
@@ -244,16 +244,6 @@ export function encoderOf({ info: { config, environment } }: RunData): string | 
 }
 
 export const seedOf = ({ info }: RunData): string => String(info.config.seed ?? '?');
-
-/** Groups in the order of their first members. */
-export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    groups.set(key, [...(groups.get(key) ?? []), value]);
-  }
-  return groups;
-}
 
 /** A figure averaged over seeds; its interval is over samples, averaged likewise. Fractions in [0, 1]. */
 export interface Mean extends Estimate {

@@ -5,7 +5,7 @@ import { evaluatedKeys, type Trained } from './curves.js';
 import type { Table } from './html.js';
 import type { ChartGroup } from './pictures.js';
 import { saidOf } from './results.js';
-import { groupBy, type Mean, type RunData, type RunGroup } from './run-data.js';
+import { type Mean, type RunData, type RunGroup } from './run-data.js';
 import type { BarPlot } from './plots/plot.js';
 import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo } from './plots/series.js';
 import { figureCell } from './tables.js';
@@ -96,7 +96,7 @@ const mostDiffering = { groups: 6, keys: 40 };
 
 /** For each kind of run one row per setting that differs between its groups, one column per group. No table of many groups. */
 export function differingTables(groups: readonly RunGroup[]): Table[] {
-  const kinds = groupBy(groups, ({ runs }) => kindOf(runs[0]!.info.config));
+  const kinds = Map.groupBy(groups, ({ runs }) => kindOf(runs[0]!.info.config));
   return [...kinds.values()].flatMap((alike) => {
     const differing = settingDifferences(alike.map(({ runs }) => withoutSeed(runs[0]!.info.config)));
     if (differing.length === 0 || alike.length > mostDiffering.groups) return [];

@@ -7,7 +7,6 @@ import { agentColors } from './plots/colors.js';
 import type { Level, LinePlot, PlotLine } from './plots/plot.js';
 import { facetsOf, headOf, mainFigures, markOf, oracleError, toldApart } from './results.js';
 import type { ResultRow, ResultSet } from './results.js';
-import { groupBy } from './run-data.js';
 import { figureCell } from './tables.js';
 import { labelOf, plain, wordsOf } from './format.js';
 
@@ -111,7 +110,7 @@ function describe({ records, settings, own }: ResultRow): Properties {
 /** Evaluations that agree in all but one numeric key: one line each, ascending, one evaluation per value. */
 function linesOver(all: readonly Described[], key: string, least = 2): Described[][] {
   const having = all.filter(({ properties }) => Number.isFinite(properties.get(key)));
-  const alike = groupBy(having, ({ properties }) =>
+  const alike = Map.groupBy(having, ({ properties }) =>
     JSON.stringify([...properties].filter(([name]) => name !== key).sort(byName)),
   );
   return [...alike.values()].flatMap((same) => {

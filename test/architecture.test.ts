@@ -139,7 +139,6 @@ describe('the architecture', () => {
         /\bfetch\(/,
         ['serve/browser/dom.ts', 'src/kg/sparql/client.ts', 'src/llm/server-connection.ts', 'src/run/download.ts'],
       ],
-      ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-connection.ts']],
       ['a queue', /import\('(bullmq|ioredis)'\)/, ['jobs/queue.ts']],
       ['a bucket', /import\('@aws-sdk/, ['jobs/s3-store.ts']],
       ['sockets', /'(node:)?net'/, ['serve/env/transports.ts', 'tasks/language-model.ts']],

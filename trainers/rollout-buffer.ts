@@ -169,12 +169,7 @@ export class RolloutBuffer<State> {
    * @param minibatchSamples samples per minibatch; the last one may hold fewer
    */
   *bySample(minibatchSamples: number, rng: Rng): Generator<Minibatch> {
-    const rowsOf = new Map<number, number[]>();
-    for (const [row, sample] of this.samples.entries()) {
-      const rows = rowsOf.get(sample);
-      if (rows) rows.push(row);
-      else rowsOf.set(sample, [row]);
-    }
+    const rowsOf = Map.groupBy(this.samples.keys(), (row) => this.samples[row]!);
     const order = rng.shuffle(Int32Array.from(rowsOf.keys()));
     for (let begin = 0; begin < order.length; begin += minibatchSamples) {
       const samples = [...order.subarray(begin, begin + minibatchSamples)];

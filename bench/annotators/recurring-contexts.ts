@@ -21,13 +21,7 @@ function keyOf({ messages, startName }: WalkTask, by: ContextKey): string {
  * left out: their ids are not distinct.
  */
 export function recurringContexts(samples: readonly WalkSample[], by: ContextKey = 'history'): WalkSample[][] {
-  const groups = new Map<string, WalkSample[]>();
-  for (const sample of samples) {
-    if (!sample.gold.inGraph) continue;
-    const key = keyOf(sample.task, by);
-    const group = groups.get(key);
-    if (group) group.push(sample);
-    else groups.set(key, [sample]);
-  }
+  const inGraph = samples.filter(({ gold }) => gold.inGraph);
+  const groups = Map.groupBy(inGraph, ({ task }) => keyOf(task, by));
   return [...groups.values()].filter((group) => new Set(group.map(({ task }) => task.dialogueId)).size > 1);
 }

@@ -97,7 +97,7 @@ async function check(draft: string, signal: AbortSignal): Promise<string> {
   if (working) return working.detail;
   const details = findings.map(({ detail }) => detail).join('; ');
   throw new WorkbenchError('native', `expected the built part to compute correctly, got: ${details}`, {
-    hint: 'Nothing was changed; another wheel may fit (--wheel FILE). Training works without it, on wasm.',
+    hint: 'Nothing was changed; another wheel may fit (--wheel FILE). Training works without it.',
   });
 }
 
@@ -122,7 +122,7 @@ async function requirePrerequisites(gpu: boolean, wheels: readonly string[], fol
   const missing: string[] = [];
   if (platform !== 'linux' || !['x64', 'arm64'].includes(arch)) {
     throw new WorkbenchError('native', `expected Linux on x64 or arm64, got ${platform} on ${arch}`, {
-      hint: 'TensorFlow’s wheels for other systems lack what the addon needs; training works on wasm.',
+      hint: 'TensorFlow’s wheels for other systems lack what the addon needs; training works without them.',
     });
   }
   for (const name of [nativePackage, 'node-api-headers']) {

@@ -161,8 +161,7 @@ export function demoDialogues(
 
 /** Entity ids of each type, highest degree first. */
 function knownFirst({ graph, types }: DemoWorld): ReadonlyMap<EntityType, number[]> {
-  const byType = new Map<EntityType, number[]>();
-  types.forEach((type, id) => (byType.get(type) ?? byType.set(type, []).get(type)!).push(id));
+  const byType = Map.groupBy(types.keys(), (id) => types[id]!);
   for (const ids of byType.values()) ids.sort((a, b) => graph.degree(b) - graph.degree(a) || a - b);
   return byType;
 }

@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { isServerAddress, serverAndModel } from '../llm/model-files.js';
 import {
   connectServer,
-  type Limits,
   type OptionalPart,
   ServerAway,
   type ServerPatience,
@@ -93,11 +92,11 @@ export async function openServerEncoder(options: ServerEncoderOptions): Promise<
   }
 }
 
-type Server = Awaited<ReturnType<typeof openServer>>;
+type Server = ReturnType<typeof openServer>;
 
 /** A server with what it was found to take: texts a request, and base64. */
-async function openServer(options: ServerPatience & { baseUrl: string; model: string }) {
-  const server = await connectServer({ ...options, wants: embeddings });
+function openServer(options: ServerPatience & { baseUrl: string; model: string }) {
+  const server = connectServer({ ...options, wants: embeddings });
   return Object.assign(server, { most: textsAtOnce, base64: true });
 }
 
@@ -199,7 +198,7 @@ async function vectorsOf(
   more: { retries?: number } = {},
 ): Promise<Float32Array[]> {
   throwIfStopped(signal);
-  const { name, model, client, patiently } = server;
+  const { name, model, post } = server;
   const middle = texts.length >>> 1;
   const inHalves = async () => [
     ...(await vectorsOf(server, texts.slice(0, middle), signal, more)),
@@ -207,18 +206,14 @@ async function vectorsOf(
   ];
   if (texts.length > server.most) return inHalves();
   let base64 = server.base64;
-  const ask = (limits: Limits) => {
+  const bodyOf = () => {
     ({ base64 } = server);
-    // The package's own method asks for base64 where nothing else is named.
-    return client.post('/embeddings', {
-      body: { model, input: texts, ...(base64 && { encoding_format: 'base64' }) },
-      ...limits,
-    });
+    return { model, input: texts, ...(base64 && { encoding_format: 'base64' }) };
   };
   const leaveOut = (part: OptionalPart) => part === 'encoding_format' && base64 && !(server.base64 = false);
   let reply: unknown;
   try {
-    reply = await patiently(ask, { signal, ...more, leaveOut });
+    reply = await post('/embeddings', bodyOf, { signal, ...more, leaveOut });
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.code === 'config' || texts.length === 1) throw error;
     server.most = Math.min(server.most, middle);

@@ -1,5 +1,4 @@
-/** Connection to a server of the OpenAI API, through the `openai` package: address, key, retries and refusals. */
-import type { OpenAI } from 'openai';
+/** Connection to a server of the OpenAI API: address, key, retries and refusals. */
 import { type ErrorLike, systemCode, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
@@ -47,8 +46,8 @@ interface ServerOptions extends ServerPatience {
   wants: Wants;
 }
 
-/** Milliseconds, and what ends a request before. */
-export type Limits = { timeout: number; signal: AbortSignal };
+/** The body of a request. */
+type Sent = { messages?: unknown; max_tokens?: number | null; max_completion_tokens?: number; [key: string]: unknown };
 
 /** Recovery from a request that the server refuses. */
 interface Patience {
@@ -60,30 +59,29 @@ interface Patience {
 
 /**
  * The key goes to the server alone: it is in no name and no error.
- * @throws WorkbenchError `usage` for an address that is none, `config` for a key that is none, `native` without the `openai` package
+ * @throws WorkbenchError `usage` for an address that is none, `config` for a key that is none
  */
-export async function connectServer(options: ServerOptions) {
+export function connectServer(options: ServerOptions) {
   const { model, wants, retries = usualRetries, timeoutMs = 300_000, seed = 0, delay } = options;
   const baseUrl = checkedUrl(options.baseUrl);
   const name = `${baseUrl}#${model}`;
   const key = serverKey(options.env);
-  const client = await openClient(baseUrl, key);
-  const send = patientRequests({ retries, timeoutMs, delay, rng: Rng.named(seed, 'server-model/back-off') });
+  const patiently = patientRequests({ retries, timeoutMs, delay, rng: Rng.named(seed, 'server-model/back-off') });
   let reached = false;
   let failures = 0;
 
-  /** One request, tried until the server answers it or is given up. @throws ServerRefusal */
-  async function patiently<Reply>(
-    ask: (limits: Limits) => Promise<Reply>,
+  /** Sends a request until the server answers it or is given up. @param bodyOf of each try @throws ServerRefusal */
+  async function post(
+    path: string,
+    bodyOf: () => Sent,
     { signal, leaveOut = () => false, retries: most }: Patience,
-  ): Promise<Reply> {
-    return send({
+  ): Promise<unknown> {
+    return patiently({
       signal,
       retries: most,
       async ask(limit) {
         try {
-          // The package's own time-out ends when the headers are there.
-          const reply = await ask({ signal: limit, timeout: timeoutMs });
+          const reply = await send(baseUrl + path, bodyOf(), key, limit);
           const fault = faultIn(reply);
           if (fault) throw fault;
           reached = true;
@@ -104,7 +102,7 @@ export async function connectServer(options: ServerOptions) {
   }
 
   return {
-    ...{ name, model, key, client, patiently },
+    ...{ name, model, key, post },
     get failures() {
       return failures;
     },
@@ -120,33 +118,6 @@ function checkedUrl(text: string): string {
     throw new WorkbenchError('usage', message, { hint });
   }
   return url.href.replace(/(?<!\/)\/+$/, '');
-}
-
-async function openClient(baseURL: string, key: string | undefined): Promise<OpenAI> {
-  const library = await import('openai').catch((error: unknown) => {
-    throw new WorkbenchError('native', 'expected the package openai, got nothing that can be loaded', {
-      hint: 'Run `npm install` in the project.',
-      cause: error,
-    });
-  });
-  class Client extends library.OpenAI {
-    /** The package reads `error.message` alone. */
-    protected override makeStatusError(status: number, body: unknown, text: string | undefined, headers: Headers) {
-      return super.makeStatusError(status, { error: { message: wordsOf(body ?? text) } }, text, headers);
-    }
-  }
-  return new Client({
-    baseURL,
-    apiKey: key ?? 'none',
-    ...{ adminAPIKey: null, webhookSecret: null, organization: null, project: null },
-    maxRetries: 0,
-    logLevel: 'off',
-    // Neither prompts nor the key follow a redirect to another place.
-    fetchOptions: { redirect: 'manual' },
-    fetch: boundedFetch,
-    // A server without keys must not be sent one.
-    defaultHeaders: key ? {} : { Authorization: null },
-  });
 }
 
 /** Words for error messages. */
@@ -177,7 +148,7 @@ function faultIn(reply: unknown): (Error & { status: number }) | undefined {
 }
 
 /**
- * Reads an error of the `openai` package or of `fetch` below it. The error itself goes no further: it holds headers.
+ * Reads an error of a request. The error itself goes no further: it holds headers.
  * @param server `reached`: it has answered before; its key is part of no message
  */
 function troubleOf(
@@ -232,20 +203,26 @@ const longestReply = 16 * 2 ** 20;
 const longestAround = 2 ** 18;
 const longestToken = 64;
 
-/** Maximum bytes of a reply: parsing takes many times as much memory. */
-function mostBytes(body: unknown): number {
-  if (typeof body !== 'string') return longestReply;
-  type Sent = { messages?: unknown; max_tokens?: number; max_completion_tokens?: number };
-  const { messages, max_tokens, max_completion_tokens: renamed = 0 } = JSON.parse(body) as Sent;
+/** Maximum bytes of a reply: parsing takes many times as much memory. @param length of the request */
+function mostBytes({ messages, max_tokens, max_completion_tokens: renamed = 0 }: Sent, length: number): number {
   if (messages === undefined) return longestReply;
-  return Math.min(longestReply, longestAround + longestToken * (max_tokens ?? renamed) + 4 * body.length);
+  return Math.min(longestReply, longestAround + longestToken * (max_tokens ?? renamed) + 4 * length);
 }
 
-/** `fetch` with a limit on the body's length. @throws WorkbenchError `config`, from the body */
-async function boundedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(...request);
-  const most = mostBytes(request[1]?.body);
+/**
+ * One request. Neither prompts nor the key follow a redirect to another place.
+ * @returns the reply, as text where it does not say that it is JSON
+ * @throws an error with `status` and `headers` of a refusal; WorkbenchError `config` for too long a body
+ */
+async function send(address: string, sent: Sent, key: string | undefined, signal: AbortSignal): Promise<unknown> {
+  const body = JSON.stringify(sent);
+  const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) };
+  const response = await fetch(address, { method: 'POST', headers, body, signal, redirect: 'manual' });
+  const most = mostBytes(sent, body.length);
   const message = `expected a reply of at most ${most} bytes, got a longer one, at ${response.url}`;
   const hint = 'This is no language-model server, or it does not keep to the length it is asked for.';
-  return bounded(response, most, () => new WorkbenchError('config', message, { hint }));
+  const reply = bounded(response, most, () => new WorkbenchError('config', message, { hint }));
+  if (reply.ok) return /\bjson\b/.test(reply.headers.get('content-type') ?? '') ? reply.json() : reply.text();
+  const said = await reply.text().catch(({ message: reason }: Error) => reason);
+  throw Object.assign(new Error(`${reply.status} ${wordsOf(said)}`), { status: reply.status, headers: reply.headers });
 }

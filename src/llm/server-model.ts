@@ -1,5 +1,4 @@
-/** Any OpenAI-compatible server as a language model, through the `openai` package. */
-import type { OpenAI } from 'openai';
+/** Any OpenAI-compatible server as a language model. */
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 import { withoutKey } from '../run/secrets.js';
@@ -13,7 +12,6 @@ import {
 import { type EchoRequest, refusesToScore, serverScorer, usageSchema } from './server-scores.js';
 import {
   connectServer,
-  type Limits,
   type OptionalPart,
   type ServerPatience,
   ServerRefusal,
@@ -50,8 +48,6 @@ const completions: Wants = {
   shorten: 'Give fewer examples, candidates or facts.',
 };
 
-type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
-
 /** Parts that a server may refuse, in words; `max_tokens` is renamed. */
 const leftOut: Partial<Record<OptionalPart, string>> = {
   response_format: 'without a JSON schema',
@@ -65,26 +61,25 @@ const leftOut: Partial<Record<OptionalPart, string>> = {
  * it among their `remarks`; a schema only once, where the server has taken others. `constrained` turns false without a schema and
  * after a whole reply that is no JSON. The key goes to the server alone.
  * @throws WorkbenchError `usage` for a bad address, `config` for a bad key or a server that does not score texts though
- *   it has to, `native` without the `openai` package
+ *   it has to
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
   const { model, contextLength = 8192, concurrency = 4, scores = false, maxTokens, note } = options;
-  const server = await connectServer({ ...options, wants: completions });
-  const { name, key, client, patiently } = server;
+  const { name, key, post } = connectServer({ ...options, wants: completions });
   const retries = options.retries ?? usualRetries;
   const inTurn = semaphore(concurrency);
   const refused = new Set<OptionalPart>();
   let takesSchemas = false;
   let obeys = true;
 
-  function bodyOf(request: CompletionRequest, left: ReadonlySet<OptionalPart>): { sent: Body; bound: boolean } {
+  function bodyOf(request: CompletionRequest, left: ReadonlySet<OptionalPart>) {
     const { system, head, body, format, maxTokens: max, temperature, seed } = request;
     const schema = format && !left.has('response_format') ? withinLimits(format.jsonSchema) : undefined;
     const hasRole = system !== '' && !left.has('system');
     const content = hasRole || system === '' ? head + body : `${system}\n\n${head}${body}`;
-    const sent: Body = {
+    const sent = {
       model,
-      messages: [...(hasRole ? [{ role: 'system' as const, content: system }] : []), { role: 'user', content }],
+      messages: [...(hasRole ? [{ role: 'system', content: system }] : []), { role: 'user', content }],
       ...(left.has('temperature') ? {} : { temperature }),
       ...(left.has('max_tokens') ? { max_completion_tokens: max } : { max_tokens: max }),
       ...(left.has('seed') ? {} : { seed }),
@@ -107,12 +102,12 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
       refused.add(part);
       return true;
     };
-    const ask = (limits: Limits) => {
+    const nextBody = () => {
       left = new Set([...refused, ...left]);
       body = bodyOf(request, left);
-      return client.chat.completions.create(body.sent, limits);
+      return body.sent;
     };
-    const reply = await patiently(ask, { signal: request.signal, leaveOut });
+    const reply = await post('/chat/completions', nextBody, { signal: request.signal, leaveOut });
     // From this reply alone: findings of concurrent requests must not affect it.
     const read = readCompletion(reply, request, name);
     const remarks = [...read.remarks, ...[...left].flatMap((part) => leftOut[part] ?? []).sort()];
@@ -126,14 +121,10 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
 
   const echo = ({ prompt, maxTokens, signal, probes = false }: EchoRequest) =>
     inTurn(() =>
-      patiently(
-        (limits) =>
-          client.completions.create(
-            { model, prompt, max_tokens: maxTokens, temperature: 0, echo: true, logprobs: 1 },
-            limits,
-          ),
-        { signal, ...(probes && { retries: Math.min(retries, 2) }) },
-      ).catch((error: unknown) => {
+      post('/completions', () => ({ model, prompt, max_tokens: maxTokens, temperature: 0, echo: true, logprobs: 1 }), {
+        signal,
+        ...(probes && { retries: Math.min(retries, 2) }),
+      }).catch((error: unknown) => {
         throw error instanceof ServerRefusal ? refusesToScore(name)(error) : error;
       }),
     );

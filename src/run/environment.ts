@@ -57,17 +57,17 @@ export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
 export const kgwalkVersion = (): string => readManifest(join(packageRoot(), 'package.json'))?.version ?? 'unknown';
 
 /**
- * True if the `engines` of this package include a version of Node.
+ * Compares a version of Node with the `engines` of this package.
  * @param version default: of this process
- * @returns `range` in words, such as `20.19 to 24`
+ * @returns `range` in words, such as `22.12 to 26`
  */
-export function nodeSupport(version: string = versions.node): { supported: boolean; range: string } {
+export function nodeSupport(version: string = versions.node) {
   const { engines } = readManifest(join(packageRoot(), 'package.json'))!;
   const [, first, below] = /^>=(\d+\.\d+) <(\d+)$/.exec(engines!.node)!;
   const [major, minor] = version.split('.').map(Number) as [number, number];
   const [firstMajor, firstMinor] = first!.split('.').map(Number) as [number, number];
-  const supported = (major > firstMajor || (major === firstMajor && minor >= firstMinor)) && major < Number(below);
-  return { supported, range: `${first} to ${Number(below) - 1}` };
+  const tooOld = major < firstMajor || (major === firstMajor && minor < firstMinor);
+  return { tooOld, supported: !tooOld && major < Number(below), range: `${first} to ${Number(below) - 1}` };
 }
 
 /** Version of an installed package, resolved as node does, or undefined. Nothing is loaded. */

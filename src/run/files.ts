@@ -69,7 +69,7 @@ function openTemporary(path: string) {
 }
 
 /**
- * Creates a folder and its parents. Not with `recursive`: Node 20 never returns below /proc.
+ * Creates a folder and its parents. Not with `recursive`: Node 22 never returns below /proc.
  * @throws WorkbenchError `failure` if it cannot be created
  */
 export function makeFolder(folder: string): void {

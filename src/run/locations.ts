@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { env } from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { WorkbenchError } from './errors.js';
 import { shellWord } from './command-line.js';
 import { nearestName } from './printable.js';
@@ -26,7 +25,7 @@ export const jobFolder = (): string | undefined => env.KGWALK_JOB;
 
 /** Folder of this package's `package.json`, for sources and for `dist`. */
 export function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
+  let folder = import.meta.dirname;
   while (!isPackageRoot(folder) && folder !== dirname(folder)) folder = dirname(folder);
   return folder;
 }

@@ -269,8 +269,7 @@ function chainsOf(rows: readonly LinkRow[], relationNames: readonly string[]) {
 export type ChainRecord = ReturnType<typeof chainsOf>[number];
 
 function chainSection(chains: readonly ChainRecord[]): Section {
-  const byRelation = new Map<string, ChainRecord[]>();
-  for (const one of chains) byRelation.set(one.relation, [...(byRelation.get(one.relation) ?? []), one]);
+  const byRelation = Map.groupBy(chains, ({ relation }) => relation);
   const usesOf = (own: readonly ChainRecord[]) => own.reduce((sum, { uses }) => sum + uses, 0);
   const most = [...byRelation.values()].sort((a, b) => usesOf(b) - usesOf(a)).slice(0, shownRelations);
   const more = byRelation.size - most.length;

@@ -53,6 +53,16 @@ describe('the command line', () => {
     expect(JSON.parse(under('doctor', '--json').stderr)).toMatchObject({ error: { code: 'failure', message } });
   });
 
+  test.each([
+    ['20.20.2', 1, /^error: expected Node 22\.12 to 26, got 20\.20\.2\nhint: Install one of them.+\n$/],
+    ['27.0.0', 0, /^$/],
+  ])('refuses too old a Node with one error, and no newer one: %s', (version, status, stderr) => {
+    const code = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
+    const words = ['--import', `data:text/javascript,${code}`, main, '--version'];
+    const ended = spawnSync(execPath, words, { encoding: 'utf8' });
+    expect([ended.status, ended.stderr]).toEqual([status, expect.stringMatching(stderr)]);
+  });
+
   test('puts wrong usage into JSON where JSON was asked for', () => {
     const { status, stderr } = kgwalk('doctor', '--json', '--nonsense');
     expect(status).toBe(2);

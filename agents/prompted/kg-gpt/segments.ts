@@ -55,12 +55,10 @@ export function offeredRelations(
   excluded: readonly number[],
   direction: 'dropped' | 'kept',
 ): OfferedRelation[] {
-  const byText = new Map<string, number[]>();
-  for (const relation of onwardRelations(graph, frontier, excluded)) {
+  const byText = Map.groupBy(onwardRelations(graph, frontier, excluded), (relation) => {
     const name = graph.relationNames[relation]!;
-    const text = direction === 'dropped' && name.startsWith(inversePrefix) ? inverseName(name) : name;
-    byText.set(text, [...(byText.get(text) ?? []), relation]);
-  }
+    return direction === 'dropped' && name.startsWith(inversePrefix) ? inverseName(name) : name;
+  });
   const texts = [...byText.keys()].sort();
   return texts.map((text) => ({ text, ways: byText.get(text)! }));
 }

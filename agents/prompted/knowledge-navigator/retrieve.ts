@@ -118,14 +118,12 @@ function bySequence(grown: readonly WeighedWalk[]): WeighedWalk[] {
 /** Sets of entities that share a vote; each is the end of some walk. */
 function unionsOf(standing: Frontier, { excluded }: Walk, { graph, settings }: Retrieval): Frontier[] {
   if (settings.union === 'hop') return standing.entities.length > 0 ? [standing] : [];
-  const each = [...standing.entities].map((entity) => setOf([entity]));
-  if (settings.union === 'entity') return each;
-  const bySignature = new Map<string, number[]>();
-  for (const one of each) {
-    const signature = offeredRelations(graph, one, excluded, settings.direction).flatMap(({ ways }) => ways);
-    const key = signature.join();
-    bySignature.set(key, [...(bySignature.get(key) ?? []), one.entities[0]!]);
-  }
+  if (settings.union === 'entity') return [...standing.entities].map((entity) => setOf([entity]));
+  const bySignature = Map.groupBy(standing.entities, (entity) =>
+    offeredRelations(graph, setOf([entity]), excluded, settings.direction)
+      .flatMap(({ ways }) => ways)
+      .join(),
+  );
   return [...bySignature.values()].map(setOf);
 }
 

@@ -66,12 +66,7 @@ export type RelationNames = ReadonlyMap<string, readonly number[]>;
 
 /** Both directions of a relation, and relations of other kinds that end in the same words, share a name; in order of ids. */
 export function relationsByName(graph: Graph): RelationNames {
-  const byName = new Map<string, number[]>();
-  for (const [relation, name] of graph.relationNames.entries()) {
-    const key = spoken(name);
-    byName.set(key, [...(byName.get(key) ?? []), relation]);
-  }
-  return byName;
+  return Map.groupBy(graph.relationNames.keys(), (relation) => spoken(graph.relationNames[relation]!));
 }
 
 const spoken = (name: string): string => normalizeName(readableRelation(name)) || name;

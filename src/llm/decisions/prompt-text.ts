@@ -57,14 +57,7 @@ export function joinedLines(facts: readonly NamedTriple[]): string[] {
 }
 
 function groupsOf(facts: readonly NamedTriple[], keyOf: (fact: NamedTriple) => readonly string[]): NamedTriple[][] {
-  const groups = new Map<string, NamedTriple[]>();
-  for (const fact of facts) {
-    const key = JSON.stringify(keyOf(fact));
-    const known = groups.get(key);
-    if (known) known.push(fact);
-    else groups.set(key, [fact]);
-  }
-  return [...groups.values()];
+  return [...Map.groupBy(facts, (fact) => JSON.stringify(keyOf(fact))).values()];
 }
 
 function lineOf(group: readonly NamedTriple[]): string {

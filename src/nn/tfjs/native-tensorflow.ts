@@ -13,6 +13,9 @@ export const nativePackage = '@tensorflow/tfjs-node-gpu';
 /** The built file in the native folder. */
 export const nativeAddon = 'tfjs_binding.node';
 
+/** Command that brings the native half. */
+export const nativeRemedy = 'kgwalk native install (for an NVIDIA card: kgwalk native install --gpu)';
+
 /** Target of `kgwalk native install`: `KGWALK_NATIVE`, default `native` in `KGWALK_HOME`; `npm ci` would empty `node_modules`. */
 export const nativeFolder = (): string =>
   env.KGWALK_NATIVE ? resolve(env.KGWALK_NATIVE) : join(kgwalkHome(), 'native');
@@ -56,7 +59,7 @@ function registerPackage(): void {
     require(nativePackage);
   } catch (error) {
     throw new WorkbenchError('native', 'its native part is not installed', {
-      hint: 'kgwalk native install (for an NVIDIA card: kgwalk native install --gpu)',
+      hint: nativeRemedy,
       cause: error,
     });
   }

@@ -2,15 +2,23 @@
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { WorkbenchError } from '../../run/errors.js';
+import { packageVersion } from '../../run/environment.js';
 import { TfjsExecutor } from './executor.js';
 import type { Tf } from './memory.js';
-import { nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
+import { nativeRemedy, nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
 
 /** By `require`: of CommonJS files of megabytes `import` reads the names of all that they export, for half a second. */
 const require = createRequire(import.meta.url);
 
 /** @throws WorkbenchError `native` where native TensorFlow, or the device that is asked for, is not here; and any error of loading */
 export async function openTfjs(name: 'wasm' | 'tensorflow' | 'tensorflow-gpu'): Promise<TfjsExecutor> {
+  if (packageVersion(name === 'wasm' ? '@tensorflow/tfjs-backend-wasm' : '@tensorflow/tfjs-core') === undefined) {
+    const packages = 'npm install @tensorflow/tfjs-core @tensorflow/tfjs-backend-wasm';
+    throw new WorkbenchError('native', 'TensorFlow.js is not installed', {
+      hint: name === 'wasm' ? packages : nativeRemedy,
+    });
+  }
   const tf = require('@tensorflow/tfjs-core') as Tf;
   tf.enableProdMode();
   if (name === 'wasm') {

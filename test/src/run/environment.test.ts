@@ -40,10 +40,11 @@ test('the command is kept without the secrets in it', () => {
 });
 
 test('the package says which versions of Node it is for', () => {
-  expect(nodeSupport()).toEqual({ supported: true, range: '20.19 to 24' });
-  const supported = ['20.19.0', '21.0.0', '22.1.0', '24.21.0'];
-  const others = ['18.20.0', '20.18.3', '25.0.0', '26.1.0'];
+  expect(nodeSupport()).toEqual({ tooOld: false, supported: true, range: '22.12 to 26' });
+  const supported = ['22.12.0', '23.0.0', '24.1.0', '26.21.0'];
+  const others = ['18.20.0', '20.20.2', '22.11.0', '27.0.0'];
   expect([...supported, ...others].filter((version) => nodeSupport(version).supported)).toEqual(supported);
+  expect(others.filter((version) => nodeSupport(version).tooOld)).toEqual(others.slice(0, 3));
 });
 
 test('compiled parts that are missing are named with their versions, for this system alone and without those for GPUs', () => {

@@ -112,13 +112,7 @@ export const pathsForm: ReplyForm<PathsDecision> = {
 /** Paths that are not there are dropped, repeated ones too; unreadable where none is left. */
 function pathsOf(decision: PathsDecision, written: readonly unknown[], lenient: boolean): PathsReply | undefined {
   // Homonyms: paths with equal texts cannot be distinguished, so all of them are meant.
-  const byText = new Map<string, number[]>();
-  for (const [index, path] of decision.allowed.entries()) {
-    const text = pathText(decision, path);
-    const alike = byText.get(text);
-    if (alike) alike.push(index);
-    else byText.set(text, [index]);
-  }
+  const byText = Map.groupBy(decision.allowed.keys(), (index) => pathText(decision, decision.allowed[index]!));
   const effort = fullEffort();
   const meant = (entry: unknown, depth = 0): number[] => {
     if (typeof entry === 'string') {
