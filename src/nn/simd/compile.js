@@ -54,9 +54,12 @@ export async function compileKernels() {
   }
 }
 
-if (argv[1] === fileURLToPath(import.meta.url)) {
+/** Compiles them and puts them into `dist`. */
+export async function buildKernels() {
   await compileKernels();
   const target = join(root, 'dist', relative(root, folder));
   mkdirSync(target, { recursive: true });
   copyFileSync(built, join(target, 'kernels.wasm'));
 }
+
+if (argv[1] === fileURLToPath(import.meta.url)) await buildKernels();
