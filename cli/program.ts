@@ -4,7 +4,7 @@ import { argv, exit, stderr, umask } from 'node:process';
 import { nameProgram } from '../src/run/command-line.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { commands } from './commands.js';
-import { describeFailure, listInUnknown, printUsageError, watchStreams } from './output.js';
+import { describeFailure, listInUnknown, printLine, printUsageError, watchStreams } from './output.js';
 
 const firstSteps = `
 First steps:
@@ -19,6 +19,13 @@ On questions:
   kgwalk train metaqa --model MODEL.gguf                a walker from questions and answers alone
   kgwalk compare tog fiske self-veqa RUN --dataset metaqa/2-hop --model CHAT.gguf
                                                         with prompted agents; --model oracle:0.1 simulates one`;
+
+/** Printed without a command. */
+const whatToType = `kgwalk trains and measures agents that answer by walking a knowledge graph.
+  kgwalk quickstart                  see it at work: a walker trained, compared and asked, within a minute or two
+  kgwalk datasets import custom --from DIR, kgwalk train metaqa --set data.dataset=NAME    your own graph and questions
+  kgwalk compare NAME… --dataset NAME    agents side by side; kgwalk ask RUN "QUESTION" for one answer; kgwalk serve for a live page
+  kgwalk --help                      all commands; kgwalk COMMAND --help for one; kgwalk doctor for what this machine has`;
 
 nameProgram();
 const json = argv.includes('--json');
@@ -44,7 +51,7 @@ process.channel?.unref();
 watchStreams(json);
 
 try {
-  if (argv.length <= 2) program.outputHelp();
+  if (argv.length <= 2) printLine(whatToType);
   else await program.parseAsync();
 } catch (error) {
   const { exitCode, text } = describeFailure(error, json);

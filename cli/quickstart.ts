@@ -1,9 +1,13 @@
 /** `kgwalk quickstart`: the whole workbench on a generated world. */
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
+import { shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { register as ask } from './ask.js';
 import { printJson, printLine, printNote } from './output.js';
 import { repeatable } from './options.js';
+import type { FirstResult } from './quickstart/quickstart.js';
+import { register as runs } from './runs.js';
 
 interface QuickstartFlags {
   runDir?: string;
@@ -57,20 +61,33 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
     promptedAgents,
     model,
     overrides: set,
+    onFirst: json ? undefined : (first) => showFirst(first, open),
     progress: overallProgress(quickstartPlan(questions), model === embeddedModelName),
     signal: interruptSignal(),
   }).catch((error: unknown) => {
     throw goingOn(error);
   });
   if (json) return printJson(result);
-  const { nextSteps, openPage, printTables } = await import('./quickstart/shown.js');
+  const { exampleQuestion, nextSteps, printQuestions, showCommand } = await import('./quickstart/shown.js');
+  printQuestions(result);
+  printLine(`Pictures, examples and all figures, in a browser: ${result.page}`);
+  const question = await exampleQuestion(result.runs.questions);
+  if (question !== undefined) await showCommand(ask, 'ask', shownPath(result.runs.questions), question);
+  await showCommand(runs, 'runs', 'list', shownPath(folder));
   printLine();
-  printTables(result);
+  for (const line of nextSteps()) printLine(line);
+}
+
+/** The dialogue walker beside its baselines, an answer of it, and the page, while the rest is still being made. */
+async function showFirst({ run, walks, page }: FirstResult, open: boolean): Promise<void> {
+  const { exampleTurn, openPage, printWalks, showCommand } = await import('./quickstart/shown.js');
+  await printWalks(walks);
+  const turn = exampleTurn(walks.at(-1)!);
+  if (turn) await showCommand(ask, 'ask', shownPath(run), '--start', turn.start, turn.question, '--top', '3');
+  const shown = open && (await openPage(page));
   printLine();
-  const shown = open && (await openPage(result.page));
-  printLine(`${shown ? 'Opened' : 'Pictures, examples and all figures, in a browser'}: ${result.page}`);
+  printLine(`${shown ? 'Opened' : 'A page about it, in a browser'}: ${page}`);
   printLine();
-  for (const line of await nextSteps(result)) printLine(line);
 }
 
 /** Points the error of an interrupted step to this command. */

@@ -1,6 +1,6 @@
 /** Worked examples: the question, the gold answers, and each agent's ranked answers with the walks that led to them. */
 import type { Example } from '../src/run/evaluation.js';
-import type { AnswerView, ExampleView, SaidView, WalkView } from './html.js';
+import type { AnswerView, ExampleView, PageView, SaidView, WalkView } from './html.js';
 import { walkSvg } from './plots/walks.js';
 import { mainRow, modelName, type ResultSet } from './results.js';
 import { isSimulation } from './sections.js';
@@ -23,6 +23,15 @@ export function workedExamples(sets: readonly ResultSet[]): ExampleView[] {
       return worked.findIndex((one) => (set.simulated === undefined ? same(one) : isSimulation(one, set))) === i;
     })
     .flatMap(examplesOf);
+}
+
+/** A walk for the head of the page: of the first question that the first agent answered right, with its last message. */
+export function firstWalk(examples: readonly ExampleView[]): PageView['walk'] {
+  const example = examples.find(({ said: [first] }) => first?.right && first.drawing !== '');
+  if (!example) return undefined;
+  const { agent, drawing } = example.said[0]!;
+  const said = example.messages.filter(({ lines }) => !lines.at(-1)!.endsWith(': …'));
+  return { agent, asked: said.at(-1)?.lines.join(' ') ?? '', drawing };
 }
 
 function examplesOf(set: ResultSet): ExampleView[] {

@@ -1,5 +1,6 @@
 /** The report as one HTML page: no requests, only its own script, every name from data escaped. */
 import { Eta } from 'eta';
+import { meaningOf } from '../src/run/figure-meanings.js';
 import { printable } from '../src/run/printable.js';
 import type { Plot } from './plots/plot.js';
 import { browserModule, chartLibrary, hashSource } from './scripts.js';
@@ -102,6 +103,8 @@ export interface PageView {
   status: string;
   /** One row per subject of the page. */
   tiles: { heading: string; tiles: Tile[] }[];
+  /** A walk that found the right answer, as SVG with all text escaped, and the question. */
+  walk: { agent: string; asked: string; drawing: string } | undefined;
   done: string;
   result: string;
   reservations: string;
@@ -119,9 +122,12 @@ export interface PageView {
   plots: readonly Plot[];
 }
 
+/** Title attribute that says what a figure means; empty for other words. */
+const meaning = `<% const said = this.meaningOf(it.name); %><% if (said) { %> title="<%= said %>"<% } %>`;
+
 const table = `
 <div class="scroll" role="region" tabindex="0" aria-label="<%= it.head[0] %>: <%= it.head.slice(1).join(', ') %>"><table>
-<thead><tr><% for (const head of it.head) { %><th scope="col"><%= head %></th><% } %></tr></thead>
+<thead><tr><% for (const head of it.head) { %><th scope="col"<%~ include('@meaning', { name: head }) %>><%= head %></th><% } %></tr></thead>
 <tbody><% for (const row of it.rows) { %>
 <tr<% if (row.own) { %> class="own"<% } %>><% for (const cell of row.cells) { %><td<% if (cell.wraps) { %> class="words"<% } %>><%= cell.text %><% for (const line of cell.details ?? []) { %><small><%= line %></small><% } %></td><% } %></tr><% } %>
 </tbody></table></div>`;
@@ -197,7 +203,8 @@ const page = `<!doctype html>
 <h1><%= it.title %></h1>
 <% if (it.status) { %><p class="status"><%= it.status %></p><% } %>
 <% for (const row of it.tiles) { %><% if (row.heading) { %><p class="tiles-of"><%= row.heading %></p><% } %>
-<dl class="tiles"><% for (const tile of row.tiles) { %><div><dt><%= tile.name %></dt><dd><b><%= tile.value %></b><span><%= tile.detail %></span></dd></div><% } %></dl><% } %>
+<dl class="tiles"><% for (const tile of row.tiles) { %><div<%~ include('@meaning', tile) %>><dt><%= tile.name %></dt><dd><b><%= tile.value %></b><span><%= tile.detail %></span></dd></div><% } %></dl><% } %>
+<% if (it.walk) { %><div class="example first"><p><%= it.walk.asked %></p><div class="scroll" role="region" tabindex="0" aria-label="a walk of <%= it.walk.agent %>"><%~ it.walk.drawing %></div><p class="caption">A walk of <%= it.walk.agent %>: from the entity on the left it takes an edge, or two, to the answer; strokes are as wide as their probability, green is right.</p></div><% } %>
 <p class="summary"><%= it.result %></p>
 <% if (it.reservations) { %><p class="quiet note"><%= it.reservations %></p><% } %>
 <nav><% for (const section of it.sections) { %><a href="#<%= section.id %>"><%= section.title %></a><% } %></nav>
@@ -249,6 +256,7 @@ const page = `<!doctype html>
 
 /** Templates by the name used to include them: everything between `<%=` and `%>` is escaped; browser code comes last. */
 const templates = {
+  meaning,
   table,
   facts,
   figures,
@@ -261,10 +269,15 @@ const templates = {
   page,
 } as const;
 
-const eta = new Eta({ escapeFunction: escapeText });
+/** Templates call `this.meaningOf`. */
+class Templates extends Eta {
+  meaningOf = meaningOf;
+}
+
+const eta = new Templates({ escapeFunction: escapeText });
 for (const [name, template] of Object.entries(templates)) eta.loadTemplate(`@${name}`, template);
 
-const sectionTitles: [keyof PageView, id: string, title: string][] = [
+const sectionTitles: [Exclude<keyof PageView, 'walk'>, id: string, title: string][] = [
   ['results', 'results', 'Results'],
   ['noise', 'noise', 'Noise'],
   ['curves', 'curves', 'Learning curves'],

@@ -209,7 +209,7 @@ function training(groups: readonly RunGroup[]): string {
 const meanSeconds = (runs: readonly RunData[]): number =>
   meanOf(runs.map(({ timings }) => timings.reduce((sum, { seconds }) => sum + seconds, 0)));
 
-/** Three or four cards about the subject of the set. @param subject its runs, if available */
+/** Three to five cards about the subject of the set. @param subject its runs, if available */
 export function tilesOf(set: ResultSet, subject: Subject | undefined): Tile[] {
   const { main, about } = set;
   const row = mainRow(set);
@@ -220,14 +220,14 @@ export function tilesOf(set: ResultSet, subject: Subject | undefined): Tile[] {
   const seeds = deviation === undefined ? '' : `; ± ${of(deviation)} between ${row.seeds} seeds`;
   return [
     { name: main.title, value: text(value, set), detail: `${row.label}, n = ${plain(about.n)}` },
+    ...againstTile(set, cloneOf(set)),
     { name: '95\u00a0% interval', value: `${of(low)} to ${of(high)}`, detail: `over ${about.clusters}${seeds}` },
-    ...againstTile(set),
+    ...againstTile(set, strongest(set)),
     ...costTile(row, row.own ? subject : undefined),
   ];
 }
 
-function againstTile(set: ResultSet): Tile[] {
-  const other = strongest(set);
+function againstTile(set: ResultSet, other: ResultRow | undefined): Tile[] {
   if (!other) return [];
   const { away, pValue } = distanceOf(set, other);
   const points = set.main.unit === '%' ? ' points' : '';
@@ -260,6 +260,12 @@ function costTile({ cost, model, speed }: ResultRow, subject: Subject | undefine
 function strongest(set: ResultSet): ResultRow | undefined {
   const row = mainRow(set);
   return set.rows.find((one) => one !== row && !(row.own && one.own) && one.metrics[set.main.key] !== undefined);
+}
+
+/** The clone that the subject was trained on from. */
+function cloneOf(set: ResultSet): ResultRow | undefined {
+  const row = mainRow(set);
+  return set.rows.find((one) => one !== row && one.own && one.group === row.group && one.checkpoint === 'clone');
 }
 
 /** Distance of the subject to another agent, with p if they were compared. */

@@ -5,7 +5,7 @@ import { writeFileAtomic } from '../src/run/files.js';
 import type { RunInfo } from '../src/run/records.js';
 import { diagnosticFigures, learningFigures, trainedOf } from './curves.js';
 import { environmentView } from './environment.js';
-import { workedExamples } from './examples.js';
+import { firstWalk, workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './intro.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
@@ -29,6 +29,8 @@ interface ReportOptions {
   evaluations?: readonly string[];
   /** Title of the page. Default: its subject. */
   title?: string;
+  /** Notice below the title. Default: which runs have not finished. */
+  status?: string | undefined;
   /** Default: no tests. */
   compare?: Compare;
 }
@@ -39,7 +41,7 @@ interface ReportOptions {
  */
 export async function writeReport(
   runs: readonly RunInfo[],
-  { to, evaluations = [], title, compare }: ReportOptions,
+  { to, evaluations = [], title, status, compare }: ReportOptions,
 ): Promise<Report> {
   if (runs.length + evaluations.length === 0)
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
@@ -53,14 +55,18 @@ export async function writeReport(
   const groups = subjects.flatMap((subject) => subject.groups);
   const drawn: Drawn = { pictures: [], plots: [] };
   const draw = pictureDrawer(to, drawn);
+  const examples = workedExamples(sets);
+  const opening = openingOf(subjects, sets);
   const view: PageView = {
     title: title ?? titleOfPage(subjects, sets),
-    ...openingOf(subjects, sets),
+    ...opening,
+    status: status ?? opening.status,
+    walk: firstWalk(examples),
     facts: factsOf(subjects, sets),
     results: await resultViews(sets, trained, draw),
     noise: await noiseViews(sets, draw),
     curves: await draw(trained.flatMap(learningFigures)),
-    examples: workedExamples(sets),
+    examples,
     costs: [
       ...subjects.map(({ dataset, groups: own }) => ({
         title: subjects.length > 1 ? `Training on ${dataset}` : 'Training',

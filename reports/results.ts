@@ -92,8 +92,11 @@ export function collectResults(evaluations: readonly EvaluationData[], subjects:
     const trained = rows.some(({ own }) => own);
     return (rows.length === 1 && !trained ? 4 : best ? 0 : trained ? 2 : 3) + (about.split.includes('valid') ? 0.5 : 0);
   };
-  // Among equal ranks the largest set represents the group.
-  sets.sort((a, b) => rank(a) - rank(b) || b.about.n - a.about.n || b.rows.length - a.rows.length);
+  // Among equal ranks the data of the first run comes first; of one data set the largest set represents the group.
+  const place = ({ about }: ResultSet) => subjects.findIndex(({ dataset }) => dataset === about.dataset);
+  sets.sort(
+    (a, b) => rank(a) - rank(b) || place(a) - place(b) || b.about.n - a.about.n || b.rows.length - a.rows.length,
+  );
   return apart(sets, 'title', ({ about: { graph }, rows }) => {
     const [first, ...others] = rows.map(({ records }) => facetsOf(records[0]!));
     const shared = first!.filter((word) => others.every((words) => words.includes(word)));

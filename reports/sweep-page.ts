@@ -69,6 +69,7 @@ export async function writeSweepPage(
     title: title ?? `${sweep.id}: ${record.preset}, ${trials.length} trials`,
     status: '',
     tiles: [],
+    walk: undefined,
     done: doneText(sweep, trials),
     result: resultText(best, ranked, writing),
     reservations: best

@@ -1,5 +1,5 @@
 /** The quickstart from an empty machine to a page; every step calls the function of its command. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { datasetFolder, manifestFileName } from '../../datasets/imported-dataset.js';
 import type { RunSettings } from '../../presets/index.js';
@@ -32,18 +32,17 @@ export function quickstartPlan(questions: number): PlannedStep[] {
     {
       title: 'a walker that follows dialogues: embeddings, text vectors, cloning, PPO',
       parts: {
-        transe: 5,
+        transe: 3,
         'encode entities': 6,
         'encode messages': 12,
-        'encode dialogues': 16,
-        clone: 14,
-        ppo: 30,
+        clone: 8,
+        ppo: 12,
         'evaluate the best on valid': 2,
       },
     },
     {
       title: 'the same dialogues, by agents that learned less or nothing',
-      parts: { random: 1, frequency: 1, transe: 1, clone: 2 },
+      parts: { random: 1, frequency: 1, transe: 1, clone: 2, page: 3 },
     },
     {
       title: 'a walker that answers questions, by PPO from scratch',
@@ -55,7 +54,7 @@ export function quickstartPlan(questions: number): PlannedStep[] {
     },
     {
       title: 'the same questions, by agents that do not learn',
-      parts: { 'random-chain': 1, 'template-lookup': 4, PPO: 1, 'nsm-chains': 1 },
+      parts: { 'random-chain': 1, 'template-lookup': 4, PPO: 1, 'nsm-chains': 1, page: 4 },
     },
     {
       title: 'some of them, by prompted agents over the embedded language model',
@@ -85,13 +84,19 @@ interface QuickstartOptions {
   model: string;
   /** Overrides for all presets (`reader.…` for readers only), to make the quickstart shorter. */
   overrides?: readonly string[];
+  /** Called once the dialogue walker is evaluated and the page about it is written. */
+  onFirst?: ((first: FirstResult) => Promise<void>) | undefined;
   progress: OverallProgress;
   signal: AbortSignal;
 }
 
+/** The dialogue walker beside its baselines, before anything else is trained. */
+export type FirstResult = Pick<QuickstartResult, 'walks' | 'page'> & { run: string };
+
 /** Results and their paths. */
 export interface QuickstartResult {
   runs: { dialogues: string; questions: string; reader: string };
+  /** On dialogues; the trained walker last. */
   walks: EvaluatedAgent[];
   /** On the sample for prompted agents. */
   questions: EvaluatedAgent[];
@@ -105,6 +110,11 @@ export interface QuickstartResult {
 }
 
 const again = 'reused, done before';
+
+/** Stands on the page until all is done. */
+const later = 'The quickstart is still at work: reload this page for what it has finished since.';
+
+const isUnfinished = (page: string) => readFileSync(page, 'utf8').includes(later);
 
 /**
  * Performs the missing steps.
@@ -133,13 +143,21 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   const world = await demoWorld(work);
   progress.end(world.note);
   const dialogues = await step('trained', () => trainedRun(settingsOf('demo'), join(folder, 'dialogues'), work));
-  const walks = await step('evaluated', () => evaluateWalks(dialogues.run, work));
+  const page = join(folder, 'report', 'index.html');
+  const walks = await step('evaluated', async () => {
+    const evaluated = await evaluateWalks(dialogues.run, work);
+    const reused = evaluated.reused && existsSync(page);
+    if (!reused) await writePage([dialogues.run], [], later);
+    return { ...evaluated, reused };
+  });
+  await options.onFirst?.({ run: dialogues.run.folder, walks: walks.rows, page });
   const answering = await step('trained', () =>
     trainedRun(settingsOf('demo-questions'), join(folder, 'questions'), work),
   );
   const reading = await step('trained', () =>
     trainedRun(settingsOf('readers', ...demoQuestions), join(folder, 'reader'), work),
   );
+  const runs = [dialogues.run, answering.run, reading.run];
   const evaluations = join(folder, 'evaluations');
   const asked = {
     runs: { PPO: answering.run, 'nsm-chains': reading.run },
@@ -149,21 +167,26 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
     evaluations,
     work,
   };
-  const all = await step('evaluated', () => evaluateUnprompted(asked));
+  const all = await step('evaluated', async () => {
+    const evaluated = await evaluateUnprompted(asked);
+    if (!evaluated.reused) await writePage(runs, evaluated.rows, later);
+    return evaluated;
+  });
   const some = await step('evaluated', () => evaluatePrompted(asked));
-  const page = join(folder, 'report', 'index.html');
   const { reused, ...report } = await step('written', async () => {
     const done = [world, dialogues, walks, answering, reading, all, some].every((one) => one.reused);
-    return done && existsSync(page) ? { page, pictures: [], reused: true } : { ...(await writePage()), reused: false };
+    if (done && !isUnfinished(page)) return { page, pictures: [], reused: true };
+    return { ...(await writePage(runs, [...all.rows, ...some.rows])), reused: false };
   });
 
-  async function writePage() {
+  async function writePage(of: readonly RunInfo[], rows: readonly EvaluatedAgent[], status?: string) {
     const { writeReport } = await import('../../reports/report.js');
     const { pairedFolders } = await import('../../tasks/paired.js');
-    return writeReport([dialogues.run, answering.run, reading.run], {
+    return writeReport(of, {
       to: join(folder, 'report'),
       title: 'The quickstart: walks and answers on the demo world',
-      evaluations: [...all.rows, ...some.rows].map((row) => row.folder),
+      status,
+      evaluations: rows.map((row) => row.folder),
       compare: pairedFolders,
     });
   }

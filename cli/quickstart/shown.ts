@@ -1,11 +1,13 @@
-/** Final output of the quickstart: two short tables, next steps, and the page on a desktop. */
+/** Output of the quickstart: two short tables, commands with what they print, and the page on a desktop. */
 import { spawn } from 'node:child_process';
-import { relative } from 'node:path';
-import { cwd, env, platform, stdout } from 'node:process';
+import { env, platform, stdout } from 'node:process';
+import { Command } from 'commander';
 import { loadEvaluation } from '../../reports/run-data.js';
-import { programName, shellWord } from '../../src/run/command-line.js';
+import { commandLine, programName } from '../../src/run/command-line.js';
 import { agentTitle } from '../../src/run/evaluation.js';
+import { meaningOf } from '../../src/run/figure-meanings.js';
 import { intervalText, tableFigures, valueText } from '../../src/run/figures.js';
+import { pairedFolders } from '../../tasks/paired.js';
 import { printLine, printTable, type Row } from '../output.js';
 import type { EvaluatedAgent, QuickstartResult } from './quickstart.js';
 
@@ -24,23 +26,61 @@ const aboutQuestions: Readonly<Record<string, string>> = {
   'nsm-chains': 'chains of relations by attention to words, from answers alone',
 };
 
-/** Prints one row per agent, trained ones last. */
-export function printTables({ walks, questions, allQuestions }: QuickstartResult): void {
+/** The dialogue walker beside agents that learned less: a row each, what the figures mean, and its distance to its clone. */
+export async function printWalks(walks: readonly EvaluatedAgent[]): Promise<void> {
   const { n, dataset } = walks[0]!.record;
+  const rows = walks.map(walkRow);
+  printLine();
   printLine(`Where a dialogue goes next, in the graph: ${n} turns of ${dataset}, none of them trained on`);
   printLine();
-  printTable(walks.map(walkRow));
+  printTable(rows);
   printLine();
+  for (const key of Object.keys(rows[0]!)) {
+    const meaning = meaningOf(key);
+    if (meaning !== undefined) printLine(`${key}: ${meaning}`);
+  }
+  printLine('Percent, of the validation split; brackets: 95 % intervals.');
+  const [clone, ppo] = walks.slice(-2) as [EvaluatedAgent, EvaluatedAgent];
+  const [main] = ppo.record.figures;
+  const [difference] = await pairedFolders('dialogues', main!, [[ppo.folder]], [clone.folder]);
+  if (difference) {
+    const chance = difference.pValue < 0.05 ? '' : ': may be chance';
+    printLine(
+      `PPO minus its clone: ${intervalText(difference)} points of ${main!.key}, p ${difference.pValue.toFixed(3)}${chance}`,
+    );
+  }
+}
+
+/** Answers to questions, one row per agent, trained ones last. */
+export function printQuestions({ questions, allQuestions }: QuickstartResult): void {
   const { record } = questions[0]!;
+  printLine();
   printLine(
     `Questions about the graph: ${record.n} of ${record.dataset}, ${(record as { subsets?: string[] }).subsets?.join(', ')}, none of them trained on`,
   );
   printLine();
   printTable(questions.map((row) => questionRow(row, allQuestions)));
   printLine();
-  printLine(
-    'Percent, of the validation split; brackets: 95 % intervals. Calls of the language model, its tokens and time: a question.',
-  );
+  printLine('Calls of the language model, its tokens and time: a question.');
+}
+
+/** A turn of a dialogue that the walker answers right, as `ask` takes it; undefined where its examples hold none without earlier turns. */
+export function exampleTurn({ record }: EvaluatedAgent): { question: string; start: string } | undefined {
+  const found = record.examples.flatMap(({ asked, right, walks }) => {
+    const [, question] = /^user: (.+)$/.exec(asked.length === 2 ? asked[0]! : '') ?? [];
+    const start = walks?.[0]?.[0]?.[0];
+    return right && question && start && quotable.test(question) ? [{ question, start }] : [];
+  });
+  return found[0];
+}
+
+/** Prints a command as one would type it, then what it prints. @param register adds it to a program */
+export async function showCommand(register: (program: Command) => void, ...words: string[]): Promise<void> {
+  printLine();
+  printLine(`$ ${commandLine(...words)}`);
+  const program = new Command();
+  register(program);
+  await program.parseAsync(words, { from: 'user' });
 }
 
 function walkRow({ name, record: { metrics, figures } }: EvaluatedAgent): Row {
@@ -76,20 +116,14 @@ const duration = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms
 /** Characters that are literal inside double quotes of a shell. */
 const quotable = /^[\p{L}\p{N} ,.?;:'’()[\]-]+$/u;
 
-/** Three lines. @param model as given to `--model` */
-export async function nextSteps({ runs }: Pick<QuickstartResult, 'runs'>): Promise<string[]> {
-  const program = programName();
-  const ask = await exampleQuestion(runs.questions);
-  const place = relative(cwd(), runs.questions) || '.';
-  return [
-    ...(ask === undefined ? [] : [`Ask the walker:          ${program} ask ${shellWord(place)} "${ask}"`]),
-    `Bring your own graph:    ${program} datasets import custom --from DIR   (triples and questions: docs/how-to/your-questions.md)`,
-    `Bring a bigger model:    ${program} models list, then ${program} quickstart --model NAME   (or FILE.gguf)`,
-  ];
-}
+/** Commands for data and models of the user. */
+export const nextSteps = (): string[] => [
+  `Bring your own graph:    ${programName()} datasets import custom --from DIR   (triples and questions: docs/how-to/your-questions.md)`,
+  `Bring a bigger model:    ${programName()} models list, then ${programName()} quickstart --model NAME   (or FILE.gguf)`,
+];
 
 /** A question outside the run's training data, with its topic in brackets, as `ask` takes it. */
-async function exampleQuestion(folder: string): Promise<string | undefined> {
+export async function exampleQuestion(folder: string): Promise<string | undefined> {
   const { openRun } = await import('../../src/run/run-folder.js');
   const { dataSettings } = await import('../../datasets/settings.js');
   const { loadTrainingQuestions } = await import('../../datasets/questions/training-questions.js');

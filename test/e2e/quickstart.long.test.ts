@@ -92,7 +92,11 @@ test('called again it continues with the tables and the page', async () => {
   const page = join(folder, 'report', 'index.html');
   expect(out).toContain(page);
   expect(readFileSync(page, 'utf8')).toContain('self-veqa');
-  const [, run, question] = /ask (\S+) "(.+)"$/m.exec(out)!;
+  expect(readFileSync(page, 'utf8')).not.toContain('still at work');
+  expect(out).toMatch(/^path@1: Share of questions/m);
+  expect(out).toMatch(/^PPO minus its clone: .* p [01]\.\d{3}/m);
+  expect(out).toMatch(/^\$ .*runs list /m);
+  const [, run, question] = /ask (\S+) '(.+)'$/m.exec(out)!;
   const answered = await kgwalk('ask', run!, question!);
   expect(answered.exitCode).toBe(0);
 });
