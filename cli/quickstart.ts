@@ -78,7 +78,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   for (const line of nextSteps()) printLine(line);
 }
 
-/** The dialogue walker beside its baselines, an answer of it, and the page, while the rest is still being made. */
+/** The dialogue walker with its baselines, an answer of it, and the page, while the rest is still being made. */
 async function showFirst({ run, walks, page }: FirstResult, open: boolean): Promise<void> {
   const { exampleTurn, openPage, printWalks, showCommand } = await import('./quickstart/shown.js');
   await printWalks(walks);

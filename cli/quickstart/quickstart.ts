@@ -90,7 +90,7 @@ interface QuickstartOptions {
   signal: AbortSignal;
 }
 
-/** The dialogue walker beside its baselines, before anything else is trained. */
+/** The dialogue walker with its baselines, before anything else is trained. */
 export type FirstResult = Pick<QuickstartResult, 'walks' | 'page'> & { run: string };
 
 /** Results and their paths. */

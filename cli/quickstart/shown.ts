@@ -26,7 +26,7 @@ const aboutQuestions: Readonly<Record<string, string>> = {
   'nsm-chains': 'chains of relations by attention to words, from answers alone',
 };
 
-/** The dialogue walker beside agents that learned less: a row each, what the figures mean, and its distance to its clone. */
+/** The dialogue walker next to agents that learned less: a row each, what the figures mean, and its distance to its clone. */
 export async function printWalks(walks: readonly EvaluatedAgent[]): Promise<void> {
   const { n, dataset } = walks[0]!.record;
   const rows = walks.map(walkRow);
