@@ -11,6 +11,7 @@ export function resultsPage(records: readonly ResultRecord[]): string {
     title: 'Results',
     status: '',
     tiles: [],
+    walk: undefined,
     done: '',
     result: `${ours.length} rows measured here and ${records.length - ours.length} published ones. A press on the head of a column sorts by it.`,
     reservations:

@@ -36,7 +36,7 @@ export function quickstartPlan(questions: number): PlannedStep[] {
         'encode entities': 6,
         'encode messages': 12,
         clone: 8,
-        ppo: 12,
+        ppo: 14,
         'evaluate the best on valid': 2,
       },
     },
