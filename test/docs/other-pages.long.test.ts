@@ -19,7 +19,7 @@ test('every example in TypeScript fits the library', () => {
 
 runsAsWritten('README.md', {
   before: [...quickstartLeft, 'kgwalk datasets import opendialkg --from DIR'],
-  prints: { 'As a library': /^.+ → .+ \(\d+\.\d ms\)$/m },
+  prints: { 'Your environment': /^[01]$/m },
 });
 runsAsWritten('CONTRIBUTING.md', {
   before: quickstartLeft,
