@@ -100,8 +100,11 @@ async function verify(run: string, { json }: { json?: boolean }): Promise<void> 
 
 async function exportRun(
   run: string,
-  { csv, wide, json }: { csv?: string; wide?: boolean; json?: boolean },
+  { csv, json }: { csv?: string; json?: boolean },
+  command: Command,
 ): Promise<void> {
+  // `--wide` is an option of the program, too, which takes it wherever it stands.
+  const { wide } = command.optsWithGlobals<{ wide?: boolean }>();
   const { runFiles } = await import('../src/run/run-files.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { metricsCsv, readMetrics, readTimings, wideCsv } = await import('../src/run/metric-log.js');
