@@ -1,4 +1,4 @@
-/** `kgwalk runs list|verify|export`: the runs of the working folder. */
+/** `kgwalk runs list|verify|export|remove`: the runs of the working folder. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -7,10 +7,11 @@ import type { Listed } from '../src/run/places.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { SweepInfo } from '../src/run/sweep.js';
 import { printJson, printLine, printTable, type Row } from './output.js';
+import { addRemove } from './remove.js';
 
 /** Adds `kgwalk runs`. */
 export function register(program: Command): void {
-  const command = program.command('runs').description('list runs, verify them and export their metrics');
+  const command = program.command('runs').description('list runs, verify them, export their metrics and remove them');
   command
     .command('list')
     .description('list the runs below ./runs, or below another folder')
@@ -31,6 +32,12 @@ export function register(program: Command): void {
     .option('--wide', 'a column for each metric, with seconds and environment steps, as pandas and trackers read it')
     .option('--json', 'with --csv: print its path as JSON')
     .action(exportRun);
+  addRemove(command, {
+    argument: '<run>',
+    about: 'name or folder of a run or a sweep below ./runs',
+    description: 'delete a run with its checkpoints and evaluations, or a sweep with its runs; nothing is asked',
+    remove: async (name) => (await import('../src/run/remove.js')).removeRun(name),
+  });
 }
 
 async function list(folder: string | undefined, { json }: { json?: boolean }): Promise<void> {
