@@ -4,6 +4,9 @@ import type { Section } from '../src/run/evaluation.js';
 import { printable } from '../src/run/printable.js';
 import { membersOf, type Resolved } from './task.js';
 
+/** Characters of a name or a walk: a giant name fills no screen. */
+const longest = 500;
+
 /** An answered question, in names. */
 export interface AnswerFrame {
   question: string;
@@ -27,9 +30,9 @@ export function answerSections(
   which: Resolved,
 ): Section[] {
   const froms = answers.flatMap(({ from }, i) =>
-    from === undefined ? [] : [`${String(i + 1).padStart(4)}  ${printable(from)}`],
+    from === undefined ? [] : [`${String(i + 1).padStart(4)}  ${printable(from, longest)}`],
   );
-  const about = topics.map((topic) => printable(topic)).join('; ');
+  const about = topics.map((topic) => printable(topic, longest)).join('; ');
   return [
     { title: '', lines: [`question: ${printable(question)}`, `topic: ${about || 'none given'}`, ...steps] },
     answers.length === 0
