@@ -14,6 +14,7 @@ import {
   type CheckpointSettings,
   choosePointers,
   compareEntries,
+  mainFigureOf,
   type Pointer,
   survivors,
 } from './keeper.js';
@@ -112,6 +113,16 @@ export function readIndex(runFolder: string): CheckpointIndex {
   const content = readJsonFile(file, indexFile, 'an index of checkpoints', hint);
   const checkpoints = content.checkpoints.map((entry) => stored(runFolder, entry)).sort(compareEntries);
   return { checkpoints, ...choosePointers(checkpoints) };
+}
+
+/**
+ * Figure that chose the best checkpoint of a run, and its value on valid; undefined where nothing was evaluated.
+ * @throws {WorkbenchError} `data` on a damaged index
+ */
+export function bestOnValid(runFolder: string): { metric: string; score: number } | undefined {
+  const { metrics = {} } = readIndex(runFolder).best ?? {};
+  const metric = mainFigureOf(metrics);
+  return metric === undefined ? undefined : { metric, score: metrics[metric]! };
 }
 
 /**

@@ -8,7 +8,7 @@ import { register as completion } from './completion.js';
 import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
 import { register as evaluate, registerReplay } from './evaluate.js';
-import { refuseEmptyWords, registerPlugins, registerProgress } from './global-options.js';
+import { refuseEmptyWords, registerPlugins, registerProgress, registerWide } from './global-options.js';
 import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
 import { registerPlan, registerWork } from './plan.js';
@@ -25,6 +25,7 @@ import { registerEmbeddings, registerEncode, registerPretrain } from './vectors.
 export const commands: readonly ((program: Command) => void)[] = [
   registerPlugins,
   registerProgress,
+  registerWide,
   refuseEmptyWords,
   quickstart,
   datasets,

@@ -1,10 +1,11 @@
-/** `kgwalk datasets …`: importing, listing, describing and checking data sets. */
+/** `kgwalk datasets …`: importing, listing, describing, checking and removing data sets. */
 import { type Command, Option } from 'commander';
 import { printJson, printLine, printShown, printTable, printNote } from './output.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { LeakCheck } from '../tasks/task.js';
 import { printable } from '../src/run/printable.js';
 import { commandProgress } from './global-options.js';
+import { addRemove } from './remove.js';
 import { join } from 'node:path';
 import type { AnyImportOptions } from '../datasets/importer.js';
 import type { Release } from '../datasets/releases.js';
@@ -12,7 +13,7 @@ import { kgwalkHome } from '../src/run/locations.js';
 
 /** Adds the `datasets` commands to `program`. */
 export function register(program: Command): void {
-  const datasets = program.command('datasets').description('import, list, describe and check data sets');
+  const datasets = program.command('datasets').description('import, list, describe, check and remove data sets');
   datasets
     .command('import <format>')
     .description(
@@ -72,6 +73,13 @@ export function register(program: Command): void {
     .option('--json', 'print everything as JSON')
     .action(describeOne);
   registerCheck(datasets);
+  addRemove(datasets, {
+    argument: '<name>',
+    about: 'name of an imported data set, as `kgwalk datasets list` shows it',
+    description: 'delete an imported data set; nothing is asked. Runs on it stay, but evaluate and ask need it',
+    remove: async (name) => (await import('../datasets/imported-dataset.js')).removeDataset(name),
+    isUsedBy: (name, { data }) => (data as { dataset?: unknown } | undefined)?.dataset === name,
+  });
 }
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {

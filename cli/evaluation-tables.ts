@@ -111,8 +111,7 @@ export function printComparison(
         const differences = comparisons.find(({ agent }) => agent === name)?.slices?.[slice];
         return {
           agent: title,
-          ...figureCells(figures, record.slices[slice] ?? {}),
-          ...difference(figures, differences, against),
+          ...comparedCells(figures, record.slices[slice] ?? {}, differences, against),
         };
       }),
     );
@@ -150,17 +149,16 @@ function comparedRow(
   const asksModels = models!.size > 0;
   return {
     agent: title,
-    ...(switches && { switches: switchesText(switches) }),
-    ...(asksModels && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
-    ...(budgets!.size > 1 && { budget: model === undefined ? '-' : budgetText(record).replace('budget ', '') }),
-    ...figureCells(figures, metrics),
+    ...comparedCells(figures, metrics, differences, against),
     ...(asksModels && {
       ...Object.fromEntries(partial.map((one) => [columnOf(one), valueText(metrics[one.key], one.unit)])),
       'calls mean/p95/max': cost.calls && `${cost.calls.mean.toFixed(1)} / ${cost.calls.p95} / ${cost.calls.max}`,
       tokens: ((cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0)).toFixed(0),
       'ms/sample': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
     }),
-    ...difference(figures, differences, against),
+    ...(asksModels && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
+    ...(switches && { switches: switchesText(switches) }),
+    ...(budgets!.size > 1 && { budget: model === undefined ? '-' : budgetText(record).replace('budget ', '') }),
     ...(record.topicGiven !== undefined && { given: givenText(record) }),
     note: [...(note === undefined ? [] : [note]), ...openedText(record)].join('; '),
   };
@@ -170,23 +168,20 @@ function comparedRow(
 const givenText = ({ topicGiven, hops }: Record<string, unknown>): string =>
   [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(', ');
 
-/** The first value with its interval, the others without. */
-function figureCells(figures: readonly Figure[], metrics: EvaluationRecord['metrics']): Row {
-  const textOf = (i: number) => (i === 0 ? intervalText : valueText);
-  const cells = figures.map((one, i) => [columnOf(one), textOf(i)(metrics[one.key], one.unit)]);
-  return Object.fromEntries(cells) as Row;
-}
-
-function difference(
-  figures: readonly Figure[],
+/** The main figure with its interval, its difference to the reference with the test, and the other figures without intervals. */
+function comparedCells(
+  [main, ...others]: readonly Figure[],
+  metrics: EvaluationRecord['metrics'],
   differences: Comparison['differences'] | undefined,
   against: string,
 ): Row {
-  const { key, unit } = figures[0]!;
+  const { key, unit } = main!;
   const tested = differences?.[key];
   return {
-    [`${columnOf(figures[0]!)} − ${against}`]: intervalText(tested, unit) ?? '',
+    [columnOf(main!)]: intervalText(metrics[key], unit),
+    [`${columnOf(main!)} − ${against}`]: intervalText(tested, unit) ?? '',
     p: tested ? tested.pValue.toFixed(3) : '',
+    ...Object.fromEntries(others.map((one) => [columnOf(one), valueText(metrics[one.key], one.unit)])),
   };
 }
 

@@ -1,9 +1,10 @@
-/** Options and checks of every command: `--plugin FILE`, `--progress HOW`, no empty words. */
+/** Options and checks of every command: `--plugin FILE`, `--progress HOW`, `--wide`, no empty words. */
 import { argv, env, stderr } from 'node:process';
 import { type Command, Option } from 'commander';
 import { rememberCommand } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { repeatable } from './options.js';
+import { setWide } from './output.js';
 import { type ProgressMode, progressModes, type ProgressReporter, terminalProgress } from '../src/run/progress.js';
 
 /** Adds the option to the program; files are loaded, in order, before any command begins. */
@@ -48,6 +49,13 @@ export function registerProgress(program: Command): void {
 
 /** Progress in the requested mode, on standard error. */
 export const commandProgress = (): ProgressReporter => terminalProgress(stderr, { mode });
+
+/** Adds the option to the program. */
+export function registerWide(program: Command): void {
+  program
+    .option('--wide', 'show all columns of a table where the terminal is too narrow for them')
+    .hook('preAction', () => setWide(program.opts<{ wide?: boolean }>().wide === true));
+}
 
 /** For every command: an empty word is an unset shell variable, never a name or folder. */
 export function refuseEmptyWords(program: Command): void {

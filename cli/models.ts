@@ -2,10 +2,11 @@
 import type { Command } from 'commander';
 import type { TrainModelFlags } from './models/train.js';
 import { minutesOf, repeatable } from './options.js';
+import { addRemove } from './remove.js';
 
 /** Adds the `models` commands to `program`. */
 export function register(program: Command): void {
-  const models = program.command('models').description('list, download and describe language models');
+  const models = program.command('models').description('list, download, describe and remove language models');
   models
     .command('list')
     .description('list the embedded model, downloaded models, and models that can be downloaded by name')
@@ -28,6 +29,13 @@ export function register(program: Command): void {
     .description('show architecture, size, context, template, vector length and sha256 of a model')
     .option('--json', 'print JSON')
     .action(async (what: string, flags: object) => (await import('./models/files.js')).describe(what, flags));
+  addRemove(models, {
+    argument: '<name>',
+    about: 'name of a downloaded model, as `kgwalk models list` shows it',
+    description: 'delete a downloaded model, or what an interrupted download left; nothing is asked',
+    remove: async (name) => (await import('../src/llm/download-model.js')).removeModel(name),
+    isUsedBy: (name, { encoder }) => (encoder as { model?: unknown } | undefined)?.model === name,
+  });
   models
     .command('train')
     .description('rebuild the embedded model from its data; takes about an hour on native TensorFlow')

@@ -18,38 +18,53 @@ const longestLine = 4_000;
 /** One row of a table; `undefined` is an empty cell. */
 export type Row = Record<string, string | number | undefined>;
 
+/** `--wide`: tables with all columns, however narrow the terminal is. */
+let wide = false;
+
+/** Sets `wide`, for the commands that follow. */
+export function setWide(value: boolean): void {
+  wide = value;
+}
+
 /**
- * Prints rows as columns, in the order in which keys first appear; numbers align right. No rows: a dash.
+ * Prints rows as columns, in the order in which keys first appear; numbers align right. No rows: a dash. On a terminal, columns
+ * beyond its right edge are hidden and counted, unless `--wide` is given.
  * @param rows names from data are made safe for the terminal here
  */
 export function printTable(rows: readonly Row[]): void {
-  stdout.write(`${formatTable(rows)}\n`);
+  stdout.write(`${formatTable(rows, (stdout.isTTY && !wide && stdout.columns) || Infinity)}\n`);
 }
 
-/** The text that `printTable` prints, without the last line break. */
-export function formatTable(rows: readonly Row[]): string {
+/**
+ * The text that `printTable` prints, without the last line break.
+ * @param most characters of a line. The first column always stays
+ */
+export function formatTable(rows: readonly Row[], most = Infinity): string {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (keys.length === 0) return '-';
   const columns = keys.map((key) => {
     const name = printable(key, longestCell);
     const cells = rows.map((row) => printable(String(row[key] ?? ''), longestCell));
-    return {
-      name,
-      cells,
-      width: cells.reduce((width, { length }) => Math.max(width, length), name.length),
-      right: rows.every((row) => row[key] === undefined || typeof row[key] === 'number'),
-    };
+    const width = cells.reduce((width, { length }) => Math.max(width, length), name.length);
+    const right = rows.every((row) => row[key] === undefined || typeof row[key] === 'number');
+    return [name, ...cells].map((cell) => (right ? cell.padStart(width) : cell.padEnd(width)));
   });
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, i) => (columns[i]!.right ? cell.padStart(columns[i]!.width) : cell.padEnd(columns[i]!.width)))
-      .join('  ')
-      .trimEnd();
+  let end = -gap.length;
+  const fitting = columns.findIndex(([name]) => (end += gap.length + name!.length) > most);
+  const shown = fitting < 0 ? columns : columns.slice(0, Math.max(1, fitting));
+  const hidden = columns.length - shown.length;
   return [
-    line(columns.map(({ name }) => name)),
-    ...rows.map((_, r) => line(columns.map((column) => column.cells[r]!))),
+    ...columns[0]!.map((_, i) =>
+      shown
+        .map((column) => column[i])
+        .join(gap)
+        .trimEnd(),
+    ),
+    ...(hidden > 0 ? [`${hidden} ${hidden === 1 ? 'column' : 'columns'} hidden: --wide shows all`] : []),
   ].join('\n');
 }
+
+const gap = '  ';
 
 /** Prints one value as indented JSON: names are exact, control characters in them are JSON's escapes. Typed arrays must have been turned into arrays. */
 export function printJson(value: unknown): void {

@@ -10,6 +10,7 @@ import { makeFolder, readTextFile, sha256File, writeError, writeFileAtomic } fro
 import { kgwalkHome } from '../src/run/locations.js';
 import { nearestName } from '../src/run/printable.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
+import { type Removal, removeInside } from '../src/run/remove.js';
 import { lockFile } from '../src/run/run-lock.js';
 import { releases } from './releases.js';
 
@@ -140,14 +141,17 @@ function commandFor(name: string, home: string | undefined): string {
   return near ? `Did you mean "${near}"?` : `Import it: kgwalk datasets import FORMAT --from DIR --name ${name}`;
 }
 
-function readRaw(name: string, { home }: LocateOptions) {
+function placeOfManifest(name: string, home: string | undefined) {
   const folder = datasetFolder(name, home);
   const file = join(folder, manifestFileName);
-  if (!existsSync(file)) {
-    throw new WorkbenchError('data', `expected an imported data set, got "${name}", at ${folder}`, {
-      hint: commandFor(name, home),
-    });
-  }
+  if (existsSync(file)) return { folder, file };
+  throw new WorkbenchError('data', `expected an imported data set, got "${name}", at ${folder}`, {
+    hint: commandFor(name, home),
+  });
+}
+
+function readRaw(name: string, { home }: LocateOptions) {
+  const { folder, file } = placeOfManifest(name, home);
   const raw = parseJson(readTextFile(file, about.what), { ...about, place: file });
   // Those of dialogues state no kind.
   const stated = (raw as { kind?: unknown } | null)?.kind;
@@ -271,6 +275,20 @@ export async function writeDataset<Manifest>(
     }
   } catch (error) {
     throw writeError(error, folder);
+  }
+}
+
+/** Removes a data set. @throws WorkbenchError `data` for an unknown one, `usage` while it is being imported, and as `removeInside` */
+export function removeDataset(name: string, { home }: LocateOptions = {}): Removal {
+  const { root, old, lock } = placesOf(name, home);
+  const { folder } = placeOfManifest(name, home);
+  const unlock = lockFile(lock, `the data set ${name}`);
+  try {
+    // Left by a killed import; readers would find it once the data set is gone.
+    if (folder !== old) rmSync(old, { recursive: true, force: true });
+    return removeInside(root, folder, [manifestFileName]);
+  } finally {
+    unlock();
   }
 }
 

@@ -4,10 +4,13 @@ import { z } from 'zod';
 import { downloadFile, type DownloadOptions } from '../run/download.js';
 import { WorkbenchError } from '../run/errors.js';
 import { writeFileAtomic } from '../run/files.js';
+import { modelsFolder } from '../run/locations.js';
 import { nearestName } from '../run/printable.js';
+import { removablePath, type Removal, removeInside } from '../run/remove.js';
+import { lockFolder } from '../run/run-lock.js';
 import { masked } from '../run/secrets.js';
 import { checkGguf } from './gguf/read-header.js';
-import { downloadedModelFile, newModelFile, modelRegistry } from './model-files.js';
+import { downloadedModelFile, downloadedModels, newModelFile, modelRegistry } from './model-files.js';
 
 const recordSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -126,3 +129,26 @@ export function modelRecord(name: string): ModelRecord | undefined {
 }
 
 const recordFile = (name: string) => downloadedModelFile(name).replace(/\.gguf$/, '.json');
+
+/**
+ * Removes a downloaded model with its record, and what an interrupted download left.
+ * @throws WorkbenchError `usage` for a name without a download, and while it is being downloaded; as `removeInside`
+ */
+export function removeModel(name: string): Removal {
+  const file = downloadedModelFile(name);
+  const partial = `${file}.download`;
+  const paths = [partial, recordFile(name), file].filter((path) => existsSync(path));
+  if (!paths.includes(file) && !paths.includes(partial)) {
+    throw new WorkbenchError('usage', `expected a downloaded model, got ${name}, at ${file}`, {
+      hint: `Downloaded: ${downloadedModels().join(', ') || 'none'}. The embedded model belongs to the package.`,
+    });
+  }
+  for (const path of paths) removablePath(modelsFolder(), path);
+  const unlock = paths.includes(partial) ? lockFolder(partial, 'a download') : () => {};
+  try {
+    const removals = paths.map((path) => removeInside(modelsFolder(), path));
+    return { removed: file, bytes: removals.reduce((sum, { bytes }) => sum + bytes, 0) };
+  } finally {
+    unlock();
+  }
+}

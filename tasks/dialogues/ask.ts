@@ -8,16 +8,18 @@ import { walkSamples } from '../../datasets/walk-sample.js';
 import { evaluationSettings } from '../../trainers/run-settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { executorOf } from '../../src/nn/open-executor.js';
+import { type AnswerFrame, answerSections } from '../answer-frame.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { datasetOf } from '../named-runs.js';
 import { lazy, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
 import { namedPath, walkText } from './score.js';
 
 /** Answers of a trained walker from an entity after a message. */
-export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): OpenedAsk {
+export function openAskDialogue(which: Resolved, flags: EvaluationFlags): OpenedAsk {
+  const { trained } = which;
   if (flags.graph !== undefined) {
     throw new WorkbenchError('usage', `expected no graph, since a run walks its own, got ${flags.graph}, at --graph`, {
       hint: 'Leave --graph out.',
@@ -43,7 +45,7 @@ export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): 
       const asked: PathAction = { sender: 'assistant', position: messages.length, triples: [[start, '', '']] };
       const { task } = walkSamples([{ id: 'ask', messages, paths: [...(before?.paths ?? []), asked] }], graph).at(-1)!;
       const [answer] = await agent.answer([task]);
-      return shown(answer!, { question, start, top }, graph);
+      return shown(answer!, { question, start, top }, graph, which);
     },
     close: walker.close,
   };
@@ -64,6 +66,7 @@ function shown(
   answer: Answer,
   { question, start, top }: { question: string; start: string; top: number },
   graph: Graph,
+  which: Resolved,
 ): ShownAnswer {
   const paths = answer.paths
     .slice(0, top)
@@ -72,16 +75,18 @@ function shown(
     entity: graph.entityNames[entity]!,
     probability: Math.exp(summedLogProb),
   }));
-  const rows = paths.map(({ path, probability }, i) => ({
-    rank: i + 1,
-    probability: probability.toFixed(4),
-    path: walkText(path, start),
-  }));
-  const nowhere = [`${printable(start)} has no edges in graph ${graph.name}: there is nowhere to go.`];
-  const section: Section = { title: '', ...(rows.length > 0 ? { rows } : { lines: nowhere }) };
+  const frame: AnswerFrame = {
+    ...{ question, topics: [start] },
+    answers: paths.map(({ path, probability }) => ({
+      cells: { answer: path.at(-1)?.[2] ?? start, probability: probability.toFixed(4) },
+      from: walkText(path, start),
+    })),
+    none: `${printable(start)} has no edges in graph ${graph.name}: there is nowhere to go.`,
+    over: `graph ${graph.name} of ${datasetOf(which.trained!.run)}`,
+  };
   return {
     json: { start, question, paths, answers },
-    sections: [section],
+    sections: answerSections(frame, which),
     answers: paths.map(({ path, probability }) => ({
       text: walkText(path, start),
       score: `${numberText(probability)} %`,

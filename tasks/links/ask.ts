@@ -3,7 +3,7 @@ import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dat
 import { resolveEntity, resolveRelation } from '../../datasets/links/resolve-names.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { Section } from '../../src/run/evaluation.js';
+import { type AnswerFrame, answerSections } from '../answer-frame.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { lazy, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
@@ -44,7 +44,7 @@ export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work)
       refuseIdle([which], flags);
       const dataset = await data.get();
       const question = { head: resolveEntity(dataset, head), relation: resolveRelation(dataset, relation) };
-      return shown(question, await answersOf(question, dataset, await ranker.get(), top), dataset);
+      return shown(question, await answersOf(question, dataset, await ranker.get(), top), dataset, which);
     },
     close: ranker.close,
   };
@@ -85,26 +85,33 @@ async function answersOf(
   return answers;
 }
 
-function shown(question: Query, answers: readonly Answer[], { graph, labels }: LinkDataset): ShownAnswer {
+function shown(
+  question: Query,
+  answers: readonly Answer[],
+  { graph, labels, manifest }: LinkDataset,
+  which: Resolved,
+): ShownAnswer {
   const asked = { head: labels[question.head]!, relation: graph.relationNames[question.relation]! };
   const unseen = graph.degree(question.head) === 0;
   const scoreText = ({ path, reasons, score }: Answer) =>
     (path ?? reasons) ? Math.exp(score).toPrecision(3) : score.toFixed(3);
-  const section: Section = {
-    title: `(${asked.head}, ${asked.relation}, ?)`,
-    ...(unseen && { lines: [`train has no edge of ${asked.head}: no walk leaves it.`] }),
-    rows: answers.map((answer, i) => ({
-      rank: i + 1,
-      answer: answer.entity,
-      [(answer.path ?? answer.reasons) ? 'probability' : 'score']: scoreText(answer),
-      known: answer.known ? 'yes' : '',
-      ...(answer.reasons && { because: answer.reasons.map(reasonText).join('; ') }),
-      ...(answer.words !== undefined && { [answer.path ? 'path' : 'rule']: answer.words }),
+  const frame: AnswerFrame = {
+    ...{ question: `(${asked.head}, ${asked.relation}, ?)`, topics: [asked.head] },
+    answers: answers.map((answer) => ({
+      cells: {
+        answer: answer.entity,
+        [(answer.path ?? answer.reasons) ? 'probability' : 'score']: scoreText(answer),
+        known: answer.known ? 'yes' : '',
+      },
+      from: answer.reasons?.map(reasonText).join('; ') ?? answer.words,
     })),
+    none: 'no answer',
+    ...(unseen && { notes: [`train has no edge of ${asked.head}: no walk leaves it.`] }),
+    over: `triples of train of ${manifest.name}`,
   };
   return {
     json: { ...asked, answers },
-    sections: [section],
+    sections: answerSections(frame, which),
     answers: answers.map((answer) => ({
       text: answer.entity,
       score: `${scoreText(answer)}${answer.known ? ', known' : ''}`,

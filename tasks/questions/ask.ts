@@ -11,14 +11,15 @@ import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { Section } from '../../src/run/evaluation.js';
+import { numberText } from '../../src/run/figures.js';
+import { type AnswerFrame, answerSections } from '../answer-frame.js';
 import { type AgentFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named-runs.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
 import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';
-import { eventText } from './show.js';
+import { chainText, eventText, originsOf } from './show.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
 /** Asks; answers, the facts behind them and, if wished, what the agent did. */
@@ -55,12 +56,13 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
       const graph = await data.get();
       const asked = (await agent.get()).agent;
       const { names, subsets, dataset } = graph;
-      const { task, found } = askedQuestion(text, graph.graph, {
+      const { task } = askedQuestion(text, graph.graph, {
         ...{ names, subset: subsets[0]!, topicsReturn: dataset.manifest.topicsReturn, needsTopic: asked.topicGiven },
       });
       const asker = questionRunner(asked);
       const attempt = await attemptOf(asker, task, flags, seedOf(), model, work.signal);
-      return shown(attempt, task, graph, { top, trace, found });
+      const spoken = asked.prompted ? (await model.get()).name : undefined;
+      return shown(attempt, task, graph, { top, trace, model: spoken, which });
     },
     async close() {
       await agent.close();
@@ -115,29 +117,36 @@ async function attemptOf(
 function shown(
   { answer, failure, totals, calls, trace = [] }: Attempt<QuestionAnswer>,
   task: QuestionTask,
-  { graph }: QuestionGraph,
-  { top, trace: traced, found }: { top: number; trace: boolean; found: string | undefined },
+  { graph, dataset }: QuestionGraph,
+  { top, trace: traced, model, which }: { top: number; trace: boolean; model: string | undefined; which: Resolved },
 ): ShownAnswer {
   const nameOf = (entity: number) => graph.entityNames[entity] ?? '?';
   if (failure !== undefined) throw new WorkbenchError('failure', `the agent failed on the question: ${failure}`);
-  const { entities, literals, evidence, chain, stop, text } = answer!;
+  const { entities, literals, evidence, chain, stop, text, confidence } = answer!;
   const answers = entities.slice(0, top).map(nameOf);
   const said = [...answers, ...literals];
-  const facts = evidence.slice(0, top).map(([head, relation, tail]) => `${head} —${relation}→ ${tail}`);
-  const more = entities.length > top ? [`… and ${entities.length - top} more`] : [];
+  const topics = task.topics.map(({ name }) => name);
+  const origins = originsOf(topics, evidence);
+  const byMemory = model === undefined ? undefined : 'the memory of the model: no fact of the graph leads here';
+  const along = chain && `along ${chainText(chain, graph)}`;
   const { calls: asked, promptTokens, completionTokens } = totals!;
-  const lines = [
-    ...(found === undefined ? [] : [`about [${found}]`]),
-    ...(traced ? trace.map((event) => `  ${eventText(event, graph)}`) : []),
-    ...(said.length === 0 ? [`no answer (${stop})`] : [...said, ...more]),
-    ...(facts.length > 0 ? ['', ...facts] : []),
-    `${stop} · ${asked} calls, ${promptTokens} + ${completionTokens} tokens`,
-  ];
-  const sections: Section[] = [{ title: '', lines }];
+  const frame: AnswerFrame = {
+    ...{ question: task.question, topics, none: 'no answer' },
+    ...(traced && { steps: trace.map((event) => `  ${eventText(event, graph)}`) }),
+    answers: said.map((answer, i) => ({
+      cells: { answer },
+      from: origins.get(answer) ?? (i < answers.length ? along : undefined) ?? byMemory,
+    })),
+    notes: [
+      ...(entities.length > top ? [`… and ${entities.length - top} more`] : []),
+      ...(confidence === undefined ? [] : [`confidence in these answers together: ${numberText(confidence)} %`]),
+      `ended by: ${stop}${model === undefined ? '' : ` · ${asked} calls, ${promptTokens} + ${completionTokens} tokens`}`,
+    ],
+    over: `${model === undefined ? '' : `model ${model}, `}graph ${graph.name} of ${dataset.manifest.name}`,
+  };
   const json = {
     question: task.question,
-    topics: task.topics.map(({ name }) => name),
-    ...{ answers, literals },
+    ...{ topics, answers, literals },
     ...(chain && { chain: chain.map((relation) => graph.relationNames[relation] ?? '?') }),
     evidence: evidence.slice(0, top),
     ...(text !== undefined && { text }),
@@ -145,5 +154,10 @@ function shown(
     ...(traced && { trace, ledger: calls }),
   };
   const walk = evidence.slice(0, top).map(([head, relation, tail]): [string, string, string] => [head, relation, tail]);
-  return { json, sections, answers: said.map((text) => ({ text })), ...(walk.length > 0 && { walks: [walk] }) };
+  return {
+    json,
+    sections: answerSections(frame, which),
+    answers: said.map((text) => ({ text })),
+    ...(walk.length > 0 && { walks: [walk] }),
+  };
 }

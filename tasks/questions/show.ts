@@ -3,7 +3,7 @@ import type { QuestionAnswer, TraceEvent } from '../../agents/question-agent.js'
 import type { QuestionSample } from '../../datasets/question.js';
 import type { Traced } from '../../evaluation/evaluate.js';
 import type { Attempt } from '../../evaluation/score.js';
-import type { Graph } from '../../src/kg/graph.js';
+import { type Graph, inverseName } from '../../src/kg/graph.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import { isRight, type QuestionRow } from './row.js';
 
@@ -28,8 +28,29 @@ export function eventText(event: TraceEvent, graph: Graph): string {
   }
 }
 
-const chainText = (relations: readonly number[], { relationNames }: Graph) =>
+export const chainText = (relations: readonly number[], { relationNames }: Graph) =>
   relations.map((id) => relationNames[id] ?? '?').join(' → ');
+
+/** Each entity that a topic is connected to by the facts of an answer, with the walk from there: the shortest, either way along a fact. */
+export function originsOf(
+  topics: readonly string[],
+  evidence: QuestionAnswer['evidence'],
+): ReadonlyMap<string, string> {
+  const facts = evidence.map(([head, relation, tail]) => ({ head, relation, tail }));
+  const both = [
+    ...facts,
+    ...facts.map(({ head, relation, tail }) => ({ head: tail, relation: inverseName(relation), tail: head })),
+  ];
+  const leaving = Map.groupBy(both, ({ head }) => head);
+  const origins = new Map(topics.map((topic) => [topic, topic]));
+  // What is added is visited, too.
+  for (const [at, walk] of origins) {
+    for (const { relation, tail } of leaving.get(at) ?? []) {
+      if (!origins.has(tail)) origins.set(tail, `${walk} —${relation}→ ${tail}`);
+    }
+  }
+  return origins;
+}
 
 /** Names of one list, facts, and steps of one question that are kept; the rest is in the rows and traces. */
 const kept = { names: 12, facts: 12, steps: 60 };

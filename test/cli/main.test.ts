@@ -1,8 +1,11 @@
-/** Runs the built program: `npm test` builds it first. */
+/** Runs the built program: `npm test` builds it first. Its home is a folder of the test: no command reads or changes that of the user. */
 import { spawnSync } from 'node:child_process';
 import { constants, accessSync } from 'node:fs';
 import { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
+import { useOwnHome } from '../fixtures/own-home.js';
+
+useOwnHome();
 
 const main = 'dist/cli/main.js';
 
@@ -30,10 +33,10 @@ describe('the command line', () => {
   });
 
   test.each([
-    [['runs', 'show'], 'error: expected list, verify, export after runs, got "show"'],
+    [['runs', 'show'], 'error: expected list, verify, export, remove after runs, got "show"'],
     [
-      ['datasets', 'remove', 'demo'],
-      'error: expected import, get, demo, list, stats, check after datasets, got "remove"',
+      ['datasets', 'show', 'demo'],
+      'error: expected import, get, demo, list, stats, check, remove after datasets, got "show"',
     ],
   ])('names all sub-commands where one is unknown: %j', (words, message) => {
     const { status, stderr } = kgwalk(...words);

@@ -108,6 +108,24 @@ test('runs export writes to standard output where no file is named', async () =>
   expect(wide).toBe('phase,step,train/entropy\nppo,1,0.5\n');
 });
 
+test('runs list shows the figure that chose the best checkpoint, and what is wrong with a damaged index', async () => {
+  const folder = sampleRuns();
+  const index = join(folder, 'a/checkpoints/index.json');
+  mkdirSync(join(index, '..'));
+  const entries = [0.25, 0.5].map((value, i) => ({
+    ...{ phase: 'ppo', step: i + 1, name: `ppo-00000${i + 1}`, seal: 'a'.repeat(64) },
+    metrics: { 'eval/loss': 3, 'eval/path@1': value, 'eval/path@5': 0.7 },
+  }));
+  writeFileSync(index, JSON.stringify({ schemaVersion: 1, checkpoints: entries }));
+  expect(JSON.parse(await kgwalk('list', folder, '--json'))).toMatchObject([{ metric: 'eval/path@1', score: 0.5 }, {}]);
+  expect(await kgwalk('list', folder)).toMatch(/^run +status +score +phase.*\na +finished +path@1 0\.5000 +ppo/);
+  writeFileSync(index, '{');
+  expect(JSON.parse(await kgwalk('list', folder, '--json'))).toMatchObject([
+    { status: 'finished', problem: expect.stringContaining('index.json') },
+    {},
+  ]);
+});
+
 test('runs list of a folder that is not there is an error', async () => {
   await expect(kgwalk('list', '/nonexistent')).rejects.toThrow(
     'expected a folder of runs, got nothing, at /nonexistent',

@@ -84,7 +84,10 @@ test('runs list shows a sweep in one row, and one that is broken with its proble
   sweep.append({ kind: 'end', trial: 2, seed: 0, state: 'failed', reason: 'no memory' });
   const shown = () => kgwalkJson<object[]>('runs', 'list', runs);
   expect(await shown()).toEqual([
-    { run: 'sweep-a', status: 'running', preset: 'demo', trials: '2 of 3', problem: '1 failed' },
+    {
+      ...{ run: 'sweep-a', status: 'running', metric: 'eval/path@1', score: 0.5 },
+      ...{ preset: 'demo', trials: '2 of 3', problem: '1 failed' },
+    },
   ]);
   sweep.close();
   expect(await shown()).toMatchObject([{ status: 'stopped' }]);

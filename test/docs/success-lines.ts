@@ -2,7 +2,7 @@
 
 /** By the first word of a command, or its first two. */
 const successLines: Readonly<Record<string, RegExp>> = {
-  ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, |^\(.+, \?\)$/m,
+  ask: /^answered by (run|agent) \S/m,
   compare: /^\d+ agents .*on [\w/-]+/,
   'config explain': /^[\w.]+: .+, default \S/m,
   'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts|\d+ files as imported/,

@@ -1,18 +1,12 @@
 /** Outputs of commands named in the README and docs that depend only on data and seeds. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { stdout } from 'node:process';
-import { beforeAll, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import { kgwalk } from '../fixtures/command-line.js';
 import { goldens, inFull, printed, ran, set, sha256, useDemoHome } from './golden.js';
 
 const home = useDemoHome();
 const { same, testOnEngine } = goldens('printed');
-
-beforeAll(() => {
-  // Help is as wide as a terminal that runs the tests, else 80 characters.
-  Object.defineProperty(stdout, 'isTTY', { value: false, configurable: true });
-});
 
 /** Help of a command and of all below it. */
 async function helpOf(words: string[]): Promise<string> {

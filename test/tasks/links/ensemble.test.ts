@@ -41,7 +41,7 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
     'Ivy Stone',
     'citizen_of',
   );
-  expect(asked).toMatchObject({ exitCode: 0, out: expect.stringContaining('because') });
+  expect(asked).toMatchObject({ exitCode: 0, out: expect.stringMatching(/\nwhere from\n +1 +\d\.\d\d /) });
 
   const refusal = async (of: string, ...words: string[]) =>
     (await kgwalk('evaluate', '--agent', `ensemble${of}`, '--dataset', 'tiny', ...words)).err;
