@@ -1,6 +1,7 @@
 /** `remove` of `kgwalk runs`, `datasets` and `models`. */
 import type { Command } from 'commander';
 import { shownPath } from '../src/run/command-line.js';
+import { WorkbenchError } from '../src/run/errors.js';
 import type { Removal } from '../src/run/remove.js';
 import { printJson, printLine, printNote } from './output.js';
 
@@ -14,14 +15,16 @@ interface Removable {
   isUsedBy?(name: string, config: Record<string, unknown>): boolean;
 }
 
-/** Adds `remove` to a group of commands. It asks for no confirmation, and prints what is gone and its size. */
+/** Adds `remove` to a group of commands. It wants `--yes`, as `cache clear` does, and prints what is gone and its size. */
 export function addRemove(group: Command, { argument, about, description, remove, isUsedBy }: Removable): void {
   group
     .command('remove')
     .description(description)
     .argument(argument, about)
+    .option('--yes', 'confirm the deletion')
     .option('--json', 'print its path and bytes as JSON')
-    .action(async (name: string, { json }: { json?: boolean }) => {
+    .action(async (name: string, { yes, json }: { yes?: boolean; json?: boolean }) => {
+      if (!yes) throw new WorkbenchError('usage', `expected --yes to delete ${JSON.stringify(name)}`);
       const removal = await remove(name);
       const { removed, bytes } = removal;
       const size = bytes < 1e5 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`;

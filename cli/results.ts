@@ -23,7 +23,7 @@ export function register(program: Command): void {
     .action(list);
   command
     .command('check')
-    .description('train and evaluate a row again, and say whether the new figure lies in its interval')
+    .description('train and evaluate a row again, and say whether its interval holds')
     .argument('<row>', 'name of a row, as `kgwalk results` lists it')
     .option('--home <dir>', 'folder of imported data sets and caches (default: KGWALK_HOME)')
     .option('--models <dir>', 'folder of the GGUF files that the commands name (default: models/ in that of --home)')
@@ -77,26 +77,21 @@ interface CheckFlags {
 }
 
 async function check(id: string, { home, models, dryRun, json }: CheckFlags): Promise<void> {
-  const { commandsOf, expectedInterval, mainFigureOf } = await import('../reports/result-records.js');
+  const { checkRow, commandsOf } = await import('../reports/result-records.js');
   const record = await found(id);
   if (dryRun) return json ? printJson(commandsOf(record)) : commandsOf(record).forEach((line) => printLine(line));
-  const interval = expectedInterval(record);
-  if (interval === undefined) {
-    throw new WorkbenchError('usage', `expected a row with an interval, got ${id} without one`, {
-      hint: '--dry-run prints its commands.',
-    });
-  }
   const { kgwalkHome } = await import('../src/run/locations.js');
   const place = resolve(home ?? kgwalkHome());
   const folder = mkdtempSync(join(tmpdir(), 'kgwalk-check-'));
-  const value = await measuredAgain(record, folder, place, resolve(models ?? join(place, 'models')));
+  const { value, interval: own } = await measuredAgain(record, folder, place, resolve(models ?? join(place, 'models')));
   rmSync(folder, { recursive: true });
-  const [figure, expected] = mainFigureOf(record);
-  const [low, high] = interval;
-  const holds = low <= value && value <= high;
-  const rounded = Number(value.toPrecision(4));
-  if (json) printJson({ row: id, figure, expected, interval, measured: value, holds });
-  else printLine(`${id}: ${figure} ${rounded}, ${holds ? 'inside' : 'outside'} ${expected} [${low}, ${high}]`);
+  const checked = checkRow(record, value, own);
+  const { figure, expected, interval, of, holds } = checked;
+  const rounded = (number: number) => Number(number.toPrecision(4));
+  const [bounds, where] = [`[${interval.map(rounded).join(', ')}]`, holds ? 'inside' : 'outside'];
+  if (json) printJson({ row: id, ...checked });
+  else if (of === 'row') printLine(`${id}: ${figure} ${rounded(value)}, ${where} ${expected} ${bounds}`);
+  else printLine(`${id}: ${figure} ${rounded(value)} ${bounds}, recorded ${expected} is ${where}`);
   if (!holds) process.exitCode = 1;
 }
 
@@ -122,8 +117,13 @@ async function found(id: string): Promise<ResultRecord> {
   );
 }
 
-/** Runs the commands of a row in a temporary folder. @returns the mean of its first figure over the evaluations */
-async function measuredAgain(record: ResultRecord, folder: string, home: string, models: string): Promise<number> {
+/** Runs the commands of a row in a temporary folder. @returns means over the evaluations of its first figure and of the ends of its interval */
+async function measuredAgain(
+  record: ResultRecord,
+  folder: string,
+  home: string,
+  models: string,
+): Promise<{ value: number; interval: [low: number, high: number] }> {
   const { mainFigureOf } = await import('../reports/result-records.js');
   const { evaluationsIn } = await import('../evaluation/keep.js');
   const { train, evaluate = '', seeds = [] } = record;
@@ -141,10 +141,12 @@ async function measuredAgain(record: ResultRecord, folder: string, home: string,
   const [figure] = mainFigureOf(record);
   const key = record.key ?? figure.toLowerCase();
   const values = evaluationsIn(kept).map(({ record: { figures, metrics } }) => {
-    const isShare = figures.find((one) => one.key === key)?.unit === '%';
-    return metrics[key]!.value * (isShare ? 100 : 1);
+    const scale = figures.find((one) => one.key === key)?.unit === '%' ? 100 : 1;
+    const { value, low, high } = metrics[key]!;
+    return [value * scale, low * scale, high * scale] as const;
   });
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  const mean = (place: 0 | 1 | 2) => values.reduce((sum, one) => sum + one[place], 0) / values.length;
+  return { value: mean(0), interval: [mean(1), mean(2)] };
 }
 
 /** A function that runs a command of a row. Its error is that of the command. */

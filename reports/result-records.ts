@@ -165,11 +165,27 @@ function recordOf(
 /** Name of the figure that the interval belongs to and its value. */
 export const mainFigureOf = ({ figures }: ResultRecord): [name: string, value: number] => Object.entries(figures)[0]!;
 
-/** The interval in which a new measurement is expected: the row's own, or two standard deviations over seeds around its mean. */
-export function expectedInterval(record: ResultRecord): [low: number, high: number] | undefined {
-  const [, value] = mainFigureOf(record);
-  const { interval, bySeed, sd = bySeed && deviation(bySeed) } = record;
-  return interval ?? (sd === undefined ? undefined : [value - 2 * sd, value + 2 * sd]);
+/** A row next to a new measurement. */
+export interface RowCheck {
+  figure: string;
+  expected: number;
+  measured: number;
+  /** Of the row: its own, or two standard deviations over seeds around its mean; of the measurement where the row has neither. */
+  interval: [low: number, high: number];
+  of: 'row' | 'measurement';
+  /** True where the interval of one holds the figure of the other. */
+  holds: boolean;
+}
+
+/** Whether a row holds. @param own interval of the new measurement */
+export function checkRow(record: ResultRecord, measured: number, own: [low: number, high: number]): RowCheck {
+  const [figure, expected] = mainFigureOf(record);
+  const { bySeed, sd = bySeed && deviation(bySeed) } = record;
+  const ofRow = record.interval ?? (sd === undefined ? undefined : [expected - 2 * sd, expected + 2 * sd]);
+  const [low, high] = ofRow ?? own;
+  const inside = ofRow ? measured : expected;
+  const holds = low <= inside && inside <= high;
+  return { figure, expected, measured, interval: [low, high], of: ofRow ? 'row' : 'measurement', holds };
 }
 
 function deviation(values: readonly number[]): number {

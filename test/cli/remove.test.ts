@@ -29,12 +29,14 @@ function runAt(id: string, runs = runsFolder(), settings: Record<string, unknown
 describe('runs remove', () => {
   test('deletes a run by name or folder, at any depth, and prints its size; the others stay', async () => {
     const [a, b, c] = [runAt('a'), runAt('deep/er/b'), runAt('c')];
+    expect((await kgwalk('runs', 'remove', 'a')).err).toContain('expected --yes to delete "a"');
+    expect(existsSync(a)).toBe(true);
     writeFileSync(join(a, 'weights'), Buffer.alloc(2_000_000));
-    expect(await kgwalk('runs', 'remove', 'a')).toMatchObject({
+    expect(await kgwalk('runs', 'remove', 'a', '--yes')).toMatchObject({
       exitCode: 0,
       out: expect.stringMatching(/^removed .*runs\/a: 2\.0 MB\n$/),
     });
-    const { removed, bytes } = await kgwalkJson<{ removed: string; bytes: number }>('runs', 'remove', b);
+    const { removed, bytes } = await kgwalkJson<{ removed: string; bytes: number }>('runs', 'remove', b, '--yes');
     expect([removed, bytes > 100]).toEqual([b, true]);
     expect([a, b, c].map((folder) => existsSync(folder))).toEqual([false, false, true]);
   });
@@ -43,7 +45,7 @@ describe('runs remove', () => {
     writeFileSync(join(runAt('broken'), 'environment.json'), '{');
     runAt('sweep/trial-001-s0');
     writeFileSync(join(runsFolder(), 'sweep/sweep.json'), '{');
-    for (const name of ['broken', 'sweep']) expect((await kgwalk('runs', 'remove', name)).exitCode).toBe(0);
+    for (const name of ['broken', 'sweep']) expect((await kgwalk('runs', 'remove', name, '--yes')).exitCode).toBe(0);
     expect(readdirSync(runsFolder())).toEqual([]);
   });
 
@@ -53,14 +55,14 @@ describe('runs remove', () => {
     writeFileSync(join(run, 'evaluations/test/asked.json'), '{}');
     for (const busy of [run, join(run, 'evaluations/test'), join(run, '..')]) {
       const unlock = lockFolder(busy);
-      const refused = await kgwalk('runs', 'remove', run);
+      const refused = await kgwalk('runs', 'remove', run, '--yes');
       expect([refused.exitCode, refused.err]).toEqual([
         2,
         expect.stringContaining(`expected a run that no process writes to, got one in use, at ${busy}\n`),
       ]);
       unlock();
     }
-    expect((await kgwalk('runs', 'remove', run)).exitCode).toBe(0);
+    expect((await kgwalk('runs', 'remove', run, '--yes')).exitCode).toBe(0);
   });
 
   test('refuses what is no run, lies elsewhere, or is reached by a link, and deletes nothing', async () => {
@@ -78,7 +80,7 @@ describe('runs remove', () => {
       ['linked', 2, 'expected a path without links'],
       ['above/there', 2, 'expected a path without links'],
     ] as const) {
-      const refused = await kgwalk('runs', 'remove', name);
+      const refused = await kgwalk('runs', 'remove', name, '--yes');
       expect([name, refused.exitCode, refused.err]).toEqual([name, exitCode, expect.stringContaining(error)]);
     }
     expect(existsSync(join(elsewhere, 'config.yaml'))).toBe(true);
@@ -88,7 +90,7 @@ describe('runs remove', () => {
   test('deletes a link in a run, not what it leads to', async () => {
     const kept = folderWith({ 'file.txt': 'kept' });
     symlinkSync(kept, join(runAt('a'), 'link'));
-    expect((await kgwalk('runs', 'remove', 'a')).exitCode).toBe(0);
+    expect((await kgwalk('runs', 'remove', 'a', '--yes')).exitCode).toBe(0);
     expect(readdirSync(kept)).toEqual(['file.txt']);
   });
 });
@@ -102,14 +104,16 @@ describe('datasets remove', () => {
     runAt('on-others', runsFolder(), { data: { dataset: 'others' } });
     mkdirSync(join(folder(), '.films.old'));
     writeFileSync(join(folder(), '.films.old/dataset.json'), '{}');
-    const { exitCode, out, err } = await kgwalk('datasets', 'remove', 'films');
+    const { exitCode, out, err } = await kgwalk('datasets', 'remove', 'films', '--yes');
     expect([exitCode, out, err]).toEqual([
       0,
       expect.stringMatching(/^removed .*datasets\/films: \d+ bytes\n$/),
       'needed by on-films\n',
     ]);
     expect(readdirSync(folder())).toEqual([]);
-    expect((await kgwalk('datasets', 'remove', 'films')).err).toContain('expected an imported data set, got "films"');
+    expect((await kgwalk('datasets', 'remove', 'films', '--yes')).err).toContain(
+      'expected an imported data set, got "films"',
+    );
   });
 
   test('refuses other folders, links and names that lead out', async () => {
@@ -123,7 +127,7 @@ describe('datasets remove', () => {
       ['films', 'expected a path without links'],
       ['../datasets', 'expected a data set name'],
     ] as const) {
-      expect((await kgwalk('datasets', 'remove', name)).err).toContain(error);
+      expect((await kgwalk('datasets', 'remove', name, '--yes')).err).toContain(error);
     }
     expect(readdirSync(folder()).sort()).toEqual(['films', 'own']);
     expect(existsSync(join(elsewhere, 'films/dataset.json'))).toBe(true);
@@ -137,9 +141,11 @@ describe('models remove', () => {
     for (const name of ['tiny.gguf', 'tiny.json', 'other.gguf']) writeFileSync(join(modelsFolder(), name), 'abcd');
     runAt('with-tiny', runsFolder(), { encoder: { model: 'tiny' } });
     const unlock = lockFolder(join(modelsFolder(), 'tiny.gguf.download'), 'a download');
-    expect((await kgwalk('models', 'remove', 'tiny')).err).toContain('expected a download without another writer');
+    expect((await kgwalk('models', 'remove', 'tiny', '--yes')).err).toContain(
+      'expected a download without another writer',
+    );
     unlock();
-    expect(await kgwalk('models', 'remove', 'tiny')).toMatchObject({
+    expect(await kgwalk('models', 'remove', 'tiny', '--yes')).toMatchObject({
       out: expect.stringMatching(/^removed .*models\/tiny\.gguf: \d+ bytes\n$/),
       err: 'needed by with-tiny\n',
     });
@@ -156,7 +162,7 @@ describe('models remove', () => {
       [join(elsewhere, 'big.gguf'), 'expected a name of a model'],
       ['big', 'expected a path without links'],
     ] as const) {
-      expect((await kgwalk('models', 'remove', name)).err).toContain(error);
+      expect((await kgwalk('models', 'remove', name, '--yes')).err).toContain(error);
     }
     expect(readdirSync(elsewhere)).toEqual(['big.gguf']);
     expect(readdirSync(modelsFolder())).toEqual(['big.gguf']);

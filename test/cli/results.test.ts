@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { ResultRecord } from '../../reports/result-records.js';
+import { checkRow, type ResultRecord } from '../../reports/result-records.js';
 import { kgwalk, kgwalkJson, printed } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
@@ -39,11 +39,22 @@ describe('kgwalk results', () => {
       exitCode: 2,
       err: expect.stringContaining('Das et al. 2018'),
     });
-    expect(await check('metaqa-lookup')).toMatchObject({ exitCode: 2, err: expect.stringContaining('an interval') });
     const models = folderWith({});
     expect(await check('metaqa-nsm-chains', '--models', models)).toMatchObject({
       exitCode: 3,
       err: expect.stringContaining(`expected the model all-MiniLM-L6-v2.Q8_0.gguf, got no such file, at ${models}`),
     });
+  });
+
+  test.each([
+    ['its interval', { interval: [1, 3] }, 2.9, 'row', true],
+    ['its interval', { interval: [1, 3] }, 3.1, 'row', false],
+    ['two standard deviations', { sd: 0.5 }, 3.1, 'row', false],
+    ['its seeds', { bySeed: [1, 2, 3] }, 3.9, 'row', true],
+    ['the new interval', {}, 3.1, 'measurement', true],
+    ['the new interval', {}, 4.1, 'measurement', false],
+  ])('a row is held to %s', (_, row, measured, of, holds) => {
+    const record = { figures: { MRR: 2 }, ...row } as unknown as ResultRecord;
+    expect(checkRow(record, measured, [measured - 2, measured + 1])).toMatchObject({ expected: 2, of, holds });
   });
 });
