@@ -170,14 +170,14 @@ export interface RowCheck {
   figure: string;
   expected: number;
   measured: number;
-  /** Of the row: its own, or two standard deviations over seeds around its mean; of the measurement where the row has neither. */
+  /** Interval of the row, or two standard deviations over seeds around its mean; that of the measurement where the row has neither. */
   interval: [low: number, high: number];
   of: 'row' | 'measurement';
   /** True where the interval of one holds the figure of the other. */
   holds: boolean;
 }
 
-/** Whether a row holds. @param own interval of the new measurement */
+/** Compares a row with a new measurement. @param own interval of the new measurement */
 export function checkRow(record: ResultRecord, measured: number, own: [low: number, high: number]): RowCheck {
   const [figure, expected] = mainFigureOf(record);
   const { bySeed, sd = bySeed && deviation(bySeed) } = record;
