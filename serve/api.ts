@@ -114,7 +114,7 @@ export interface Answered {
 /** Suggestions of the form for questions to a run. */
 export interface Suggestions {
   /** From the valid split of its data set, by field. */
-  examples: readonly Readonly<Record<string, string>>[];
+  examples: readonly Readonly<Partial<Record<string, string>>>[];
   /** Those that a query may name; empty if its questions name none. */
   relations: readonly string[];
 }

@@ -4,9 +4,10 @@ import { type NameSearch, nameSearch } from '../src/kg/name-search.js';
 import { ofShape } from '../src/run/read-json.js';
 import { openRun } from '../src/run/run-folder.js';
 import { usualFlags } from '../tasks/flags.js';
+import type { Sample } from '../evaluation/score.js';
 import { lacks } from '../tasks/index.js';
 import { taskOf } from '../tasks/named.js';
-import type { AskedNames } from '../tasks/task.js';
+import type { AskedFields, AskedNames } from '../tasks/task.js';
 import type { Suggestions } from './api.js';
 import { keptRuns, whichRun } from './kept-runs.js';
 import { stampOfRun, type World } from './runs.js';
@@ -57,13 +58,15 @@ async function loadSuggestions(folder: string): Promise<Loaded> {
   const task = await taskOf([{ name: folder, isRun: true }], {});
   const { fieldsOf, namesOf } = task.ask ?? lacks('something to ask', 'an environment of episodes');
   const data = await task.data({ ...usualFlags, split: 'valid', limit: String(mostDrawn) }, [openRun(folder)]);
-  const askable = [...data.samples].flatMap((sample) => fieldsOf(sample, data) ?? []);
-  const isShort = (fields: object) => Object.values(fields).every((text: string) => text.length <= longestExample);
-  return keptNames(namesOf(data), askable.filter(isShort).slice(0, mostExamples));
+  const samples = data.samples as readonly Sample[];
+  const askable = samples.flatMap((sample): AskedFields | [] => fieldsOf(sample, data) ?? []);
+  const distinct = [...new Map(askable.map((fields) => [JSON.stringify(fields), fields])).values()];
+  const isShort = (fields: object) => Object.values(fields).every(({ length }: string) => length <= longestExample);
+  return keptNames(namesOf(data), distinct.filter(isShort).slice(0, mostExamples));
 }
 
 /** All that is kept of the data. Names are sorted when one is first typed. */
-function keptNames(names: AskedNames, examples: Suggestions['examples']): Loaded {
+function keptNames(names: AskedNames, examples: readonly AskedFields[]): Loaded {
   const { entities, nameOf = (entity) => entities[entity]!, relations } = names;
   let search: NameSearch | undefined;
   return {

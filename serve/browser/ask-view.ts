@@ -54,7 +54,7 @@ export function openAsk(view: HTMLElement, state: State) {
   };
   const exampleButton = (fields: Fields) => {
     const fill = () => {
-      for (const [name, value] of Object.entries(fields)) {
+      for (const [name, value = ''] of Object.entries(fields)) {
         values[name] = value;
         form.querySelector<HTMLInputElement>(`input[name="${name}"]`)!.value = value;
       }

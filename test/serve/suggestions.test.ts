@@ -39,6 +39,7 @@ describe.each([
     expect(status).toBe(200);
     expect(examples.length).toBeGreaterThan(0);
     expect(examples.length).toBeLessThanOrEqual(4);
+    expect(new Set(examples.map((one: object) => JSON.stringify(one))).size).toBe(examples.length);
     for (const example of examples) {
       expect(Object.keys(example)).toEqual(fields);
       const answer = await fetch(`${serving.url}ask`, {
