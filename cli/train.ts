@@ -117,7 +117,7 @@ function stoppedError(folder: string, waiting: readonly PlannedRun[]): Workbench
 
 async function printTrial(report: TrialReport): Promise<void> {
   const { notes, networks, phases, seconds, texts, memoryBytes, diskBytes } = report;
-  const { formatDuration } = await import('../src/run/progress.js');
+  const { formatDuration } = await import('../src/run/duration.js');
   for (const note of notes) printLine(note);
   printLine(`networks computed on ${networks}`);
   printLine();

@@ -111,6 +111,14 @@ export interface Answered {
   drawing?: string;
 }
 
+/** Suggestions of the form for questions to a run. */
+export interface Suggestions {
+  /** From the valid split of its data set, by field. */
+  examples: readonly Readonly<Partial<Record<string, string>>>[];
+  /** Those that a query may name; empty if its questions name none. */
+  relations: readonly string[];
+}
+
 /** Details of a run. */
 export interface ShownRun {
   id: string;

@@ -19,6 +19,7 @@ import { followedLogs, mostStreams, type Pace, sendLive } from './live.js';
 import { openPageFiles } from './page-files.js';
 import { openResults } from './results.js';
 import { checkpointNames, readPlacedRun, type World } from './runs.js';
+import { openSuggestions } from './suggestions.js';
 
 /** Dependencies of the routes. */
 interface AppOptions {
@@ -54,6 +55,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
   const files = openPageFiles();
   const asker = openAsker(world);
   const actor = openActor(world);
+  const suggestions = openSuggestions(world);
   const streams = new Set<Promise<unknown>>();
 
   app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false, xFrameOptions: 'DENY' }));
@@ -91,6 +93,8 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     };
     return c.json(shown);
   });
+  app.get('/api/questions', async (c) => c.json(await suggestions.suggestions(c.req.query())));
+  app.get('/api/entities', async (c) => c.json(await suggestions.entities(c.req.query())));
   app.get('/api/settings', (c) => {
     const keys = severalRuns(c);
     const runs = keys.map((key) => readPlacedRun(world.place(key, 'run')));
@@ -126,7 +130,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     },
     /** Waits for the streams that `signal` ends. */
     ended: () => Promise.allSettled(streams),
-    close: () => Promise.all([asker.close(), actor.close()]),
+    close: () => Promise.all([asker, actor, suggestions].map((one) => one.close())),
   };
 }
 

@@ -28,11 +28,16 @@ export const whichRun = {
 /** Loaded runs at most; the least recently used is closed first. */
 const keptLoaded = 2;
 
-/** Opens runs by their keys. Close it after use. @param path of the requests, for errors */
+/**
+ * Opens runs by their keys. Close it after use.
+ * @param path of the requests, for errors
+ * @param stampOf changes when a run is opened again. Default: with its files and checkpoints
+ */
 export function keptRuns<Opened extends { close(): void | Promise<void> }>(
   world: World,
   path: string,
   open: (folder: string, checkpoint: string) => Promise<Opened>,
+  stampOf: (folder: string) => string = stampOfWeights,
 ) {
   const loaded = new Map<string, Opened>();
   // One request at a time: each run is loaded once, and networks are not shared by two requests.
@@ -79,7 +84,7 @@ export function keptRuns<Opened extends { close(): void | Promise<void> }>(
 }
 
 /** Changes when a run trains on: then it is read again and its checkpoint reloaded. */
-function stampOf(folder: string): string {
+function stampOfWeights(folder: string): string {
   const index = statSync(join(runFiles(folder).checkpoints, 'index.json'), { throwIfNoEntry: false });
   return `${stampOfRun(folder)} ${index ? `${index.mtimeMs} ${index.size}` : '-'}`;
 }

@@ -104,6 +104,13 @@ section.set .scroll { margin: 0.5rem 0; }
 .ask { display: flex; flex-wrap: wrap; gap: 0.6rem 1.2rem; align-items: center; margin: 0 0 1rem; font-size: 0.9rem; max-width: 60rem; }
 .ask .wide { flex: 1 1 20rem; }
 .ask .wide input { flex: 1; padding: 0.4rem 0.6rem; }
+.completed { position: relative; display: flex; flex: 1; min-width: 0; }
+.names { position: absolute; z-index: 1; top: 100%; left: 0; right: 0; max-height: 15rem; overflow-y: auto; margin: 0.2rem 0 0; padding: 0.2rem; list-style: none; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 6px; box-shadow: 0 4px 14px rgb(0 0 0 / 0.18); }
+.names li { padding: 0.3rem 0.5rem; border-radius: 4px; cursor: pointer; overflow-wrap: anywhere; }
+.names li:is(:hover, [aria-selected=true]) { background: var(--soft); }
+.offers { display: flex; flex-wrap: wrap; gap: 0.4rem; align-items: center; margin: 0 0 1rem; max-width: 60rem; color: var(--quiet); font-size: 0.86rem; }
+.offers button { font: inherit; color: var(--ink); text-align: left; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.25rem 0.6rem; cursor: pointer; overflow-wrap: anywhere; min-width: 0; }
+.offers button:hover { border-color: var(--quiet); }
 .act { font-size: 0.86rem; padding: 0.35rem 1rem; font-weight: 600; }
 .answered { margin: 0 0 1rem; max-width: 60rem; }
 .answered header { font-size: 0.95rem; overflow-wrap: anywhere; }

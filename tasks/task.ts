@@ -193,10 +193,27 @@ export interface TaskVectors {
   graphOf(dataset: string, graph?: string): Promise<Pick<ImportTableOptions, 'graph' | 'held'>>;
 }
 
+/** Texts of a question, by field of a form. */
+export type AskedFields = Partial<Record<'question' | 'start' | 'head' | 'relation', string>>;
+
+/** Names that fields of a question take. */
+export interface AskedNames {
+  /** By entity id. */
+  entities: readonly string[];
+  /** The name that stands for an entity alone. Default: that of `entities`. */
+  nameOf?(entity: number): string;
+  /** Empty where no field is a relation. */
+  relations: readonly string[];
+}
+
 /** Samples of the user's own, for `kgwalk ask` and the page. */
-export interface TaskAsk {
+export interface TaskAsk<S extends Sample, D extends Data<S>> {
   /** Names of what is asked, in order: `question`, or `head` and `relation`. */
   readonly words: readonly ('question' | 'head' | 'relation')[];
+  /** A sample of a data set as it would be asked; undefined for one that words alone do not ask. */
+  fieldsOf(sample: S, data: D): AskedFields | undefined;
+  /** Names to complete while typing. */
+  namesOf(data: D): AskedNames;
   /** Nothing is loaded before the first is asked. */
   open(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
 }
@@ -247,7 +264,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Absent: nothing reads vectors of entities. */
   readonly vectors?: TaskVectors;
   /** Absent: there is nothing to ask. */
-  readonly ask?: TaskAsk;
+  readonly ask?: TaskAsk<S, D>;
   readonly results?: TaskResults<S, Answer, R, D>;
 }
 

@@ -1,7 +1,8 @@
 /** Progress over several steps: the current step, its share, and the remaining time of all. */
 import { stderr } from 'node:process';
 import { printable } from '../../src/run/printable.js';
-import { type ProgressReporter, formatDuration } from '../../src/run/progress.js';
+import { formatDuration } from '../../src/run/duration.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
 
 /** A step with the measured seconds of its parts, by the label of their progress lines. */
 export type PlannedStep = { title: string; parts: Readonly<Record<string, number>> };

@@ -127,14 +127,10 @@ export async function exampleQuestion(folder: string): Promise<string | undefine
   const { openRun } = await import('../../src/run/run-folder.js');
   const { dataSettings } = await import('../../datasets/settings.js');
   const { loadTrainingQuestions } = await import('../../datasets/questions/training-questions.js');
+  const { markedQuestion } = await import('../../tasks/questions/ask.js');
   const { valid } = await loadTrainingQuestions({ data: dataSettings.parse(openRun(folder).config.data) });
-  const askable = valid.flatMap(({ task: { question, topics } }) => {
-    const [topic, ...others] = topics;
-    if (!topic?.span || others.length > 0) return [];
-    const [begin, end] = topic.span;
-    const text = `${question.slice(0, begin)}[${question.slice(begin, end)}]${question.slice(end)}`;
-    return quotable.test(text) ? [text] : [];
-  });
+  const marked = valid.flatMap((sample) => markedQuestion(sample)?.question ?? []);
+  const askable = marked.filter((text) => quotable.test(text));
   return askable[Math.floor(askable.length / 2)];
 }
 

@@ -188,6 +188,14 @@ function takenBy(timings: readonly Timing[], phase: string, what: Taken): Map<nu
   return taken;
 }
 
+/** Pace of a run in a phase: steps between its first and last timing record, and seconds; from the start for a single one. */
+export function paceOf(timings: readonly Timing[], phase: string): { steps: number; seconds: number } {
+  const taken = [...takenBy(timings, phase, 'seconds')];
+  // The first record holds the preparation, too.
+  const [[from, begun], [to, ended]] = [taken[taken.length > 2 ? 1 : 0]!, taken.at(-1)!];
+  return { steps: to - from, seconds: ended - begun };
+}
+
 /** Mean cumulative cost over runs, given the timings of each; undefined if some run did not log it. */
 export function takenUpTo(
   runs: readonly (readonly Timing[])[],

@@ -1,5 +1,7 @@
 /** The list of runs with selection and progress. */
 import { dark } from '../../reports/plots/chart.js';
+import { paceOf, phaseName } from '../../reports/plots/series.js';
+import { timeToGo } from '../../src/run/duration.js';
 import type { RunSummary } from '../api.js';
 import { h, quiet } from './dom.js';
 import type { State } from './state.js';
@@ -111,12 +113,16 @@ function runItem(run: RunSummary, state: State, color: string | undefined): HTML
   );
 }
 
-/** `PPO 12 of 30`. */
+/** `PPO 12 of 30, 03:25 to go`. */
 function progressOf({ key, phase, updates, state: how }: RunSummary, state: State): string {
   if (how === 'finished' || phase === undefined) return '';
-  const step = state.logs.get(key)?.metrics.findLast((record) => record.phase === phase)?.step ?? 0;
-  const of = phase === 'ppo' && updates !== undefined ? ` of ${updates}` : '';
-  return step > 0 ? `${phase} ${step}${of}` : phase;
+  const { metrics = [], timings = [] } = state.logs.get(key) ?? {};
+  const step = metrics.findLast((record) => record.phase === phase)?.step ?? 0;
+  if (step === 0) return phaseName(phase);
+  const done = `${phaseName(phase)} ${step}`;
+  if (phase !== 'ppo' || updates === undefined) return done;
+  const left = how === 'running' ? timeToGo(updates - step, paceOf(timings, phase)) : undefined;
+  return `${done} of ${updates}${left === undefined ? '' : `, ${left} to go`}`;
 }
 
 function button(id: string, text: string, onClick: () => void): HTMLElement {

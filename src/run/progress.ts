@@ -1,5 +1,6 @@
 /** Progress on standard error, with rate and remaining time: a redrawn line on a terminal, plain lines in a log. */
 import { stderr } from 'node:process';
+import { formatDuration, timeToGo } from './duration.js';
 import { printable } from './printable.js';
 
 /** One progress line; `finish` ends it. */
@@ -18,14 +19,6 @@ export type ProgressReporter = (label: string, total: number, unit: string, befo
 
 /** Shows nothing. */
 export const silentProgress: ProgressReporter = () => ({ update() {}, finish() {} });
-
-/** `3725` → `1:02:05`. */
-export function formatDuration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const minutes = String(Math.floor(whole / 60) % 60).padStart(2, '0');
-  const rest = `${minutes}:${String(whole % 60).padStart(2, '0')}`;
-  return whole < 3600 ? rest : `${Math.floor(whole / 3600)}:${rest}`;
-}
 
 /** Display of progress: `auto` is a bar on a terminal and plain lines elsewhere. */
 export const progressModes = ['auto', 'bar', 'plain', 'off'] as const;
@@ -50,8 +43,9 @@ export function terminalProgress(
     const started = now();
     let drawn = isBar ? -Infinity : started;
     const render = (done: number, note: string) => {
-      const rate = (done - before) / Math.max((now() - started) / 1000, 1e-9);
-      const eta = done > before ? formatDuration((total - done) / rate) : '--:--';
+      const [steps, seconds] = [done - before, Math.max((now() - started) / 1000, 1e-9)];
+      const rate = steps / seconds;
+      const eta = timeToGo(total - done, { steps, seconds }) ?? '--:--';
       return `${label} ${done}/${total} ${unit} · ${rate >= 10 ? rate.toFixed(0) : rate.toFixed(2)}/s · ETA ${eta}${note && ` · ${note}`}`;
     };
     const write = (line: string, isLast: boolean) => {

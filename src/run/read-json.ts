@@ -21,18 +21,18 @@ export function parseJson(text: string, { what, place, hint }: JsonPlace): unkno
   }
 }
 
-/** @throws WorkbenchError `data` with the place and the first part with a wrong shape */
+/** @throws WorkbenchError with the place and the first part with a wrong shape @param place `code` of the error, default `data` */
 export function ofShape<Schema extends z.ZodType>(
   value: unknown,
   schema: Schema,
-  { what, place, hint }: JsonPlace,
+  { what, place, hint, code = 'data' }: JsonPlace & { code?: 'data' | 'usage' },
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [first, ...more] = result.error.issues;
   const fault = [...(first!.path.length > 0 ? [first!.path.join('.')] : []), first!.message].join(': ');
   const count = more.length > 0 ? ` and ${more.length} more faults` : '';
-  throw new WorkbenchError('data', `expected ${what}, got ${printable(fault, 200)}${count}, at ${place}`, { hint });
+  throw new WorkbenchError(code, `expected ${what}, got ${printable(fault, 200)}${count}, at ${place}`, { hint });
 }
 
 /** A function, in the schema of what a program gives. */

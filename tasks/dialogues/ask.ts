@@ -4,7 +4,7 @@ import { dialogueMethods } from '../../agents/dialogue-agents.js';
 import type { LoadedWalker } from '../../agents/dialogue-walker/load-walker.js';
 import type { Dialogue, Message, PathAction } from '../../datasets/dialogue.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
-import { walkSamples } from '../../datasets/walk-sample.js';
+import { type WalkSample, walkSamples } from '../../datasets/walk-sample.js';
 import { evaluationSettings } from '../../trainers/run-settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -14,7 +14,15 @@ import { executorOf } from '../../src/nn/open-executor.js';
 import { type AnswerFrame, answerSections } from '../answer-frame.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { datasetOf } from '../named-runs.js';
-import { lazy, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
+import {
+  type AskedFields,
+  lazy,
+  membersOf,
+  type OpenedAsk,
+  type Resolved,
+  type ShownAnswer,
+  type Trained,
+} from '../task.js';
 import { namedPath, walkText } from './score.js';
 
 /** Answers of a trained walker from an entity after a message. */
@@ -49,6 +57,12 @@ export function openAskDialogue(which: Resolved, flags: EvaluationFlags): Opened
     },
     close: walker.close,
   };
+}
+
+/** The last message before a path, and where the path starts. */
+export function askedTurn({ task: { messages, start, startName }, gold }: WalkSample): AskedFields | undefined {
+  const said = messages.at(-1)?.text ?? '';
+  return said !== '' && start >= 0 && gold.inGraph ? { question: said, start: startName } : undefined;
 }
 
 function openWalker(trained: Trained, { encoder, model, backend, top = '10' }: EvaluationFlags): Promise<LoadedWalker> {

@@ -5,7 +5,7 @@ import { dataSettings } from '../../datasets/settings.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Task } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
-import { openAskDialogue } from './ask.js';
+import { askedTurn, openAskDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
 import { dialogueEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
@@ -34,6 +34,11 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
     ...{ runLeaks, evaluationLeaks },
   },
   vectors: dialogueVectors,
-  ask: { words: ['question'], open: openAskDialogue },
+  ask: {
+    words: ['question'],
+    fieldsOf: askedTurn,
+    namesOf: ({ graph }) => ({ entities: graph.entityNames, relations: [] }),
+    open: openAskDialogue,
+  },
   results: { predictions: predictionsFile },
 };

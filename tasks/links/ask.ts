@@ -5,10 +5,20 @@ import { linkWalkSettings } from '../../envs/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { type AnswerFrame, answerSections } from '../answer-frame.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { lazy, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
+import {
+  type AskedFields,
+  type AskedNames,
+  lazy,
+  membersOf,
+  type OpenedAsk,
+  type Resolved,
+  type ShownAnswer,
+  type Work,
+} from '../task.js';
 import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
-import { linkDatasetName } from './data.js';
+import { linkDatasetName, type LinkData } from './data.js';
 import { namedSteps, verbalisePath } from './row.js';
+import type { LinkSample } from './score.js';
 
 /** An answer as it is printed: what walks reached has a path, what is scored has none. */
 interface Answer {
@@ -48,6 +58,25 @@ export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work)
     },
     close: ranker.close,
   };
+}
+
+/** Head and relation of a query that walks can answer. */
+export function askedQuery({ task, distance }: LinkSample, { dataset, horizon }: LinkData): AskedFields | undefined {
+  if (distance > horizon) return undefined;
+  return { head: nameOf(dataset, task.head), relation: dataset.graph.relationNames[task.relation]! };
+}
+
+/** Names by which entities and relations are asked. */
+export function queryNames({ dataset }: LinkData): AskedNames {
+  const { labels, graph } = dataset;
+  return { entities: labels, nameOf: (entity) => nameOf(dataset, entity), relations: graph.relationNames };
+}
+
+/** The display name of an entity if no other has it, else its id. */
+function nameOf({ labels, graph }: LinkDataset, entity: number): string {
+  const label = labels[entity]!;
+  const isShared = labels !== graph.entityNames && labels.indexOf(label) !== labels.lastIndexOf(label);
+  return isShared ? graph.entityName(entity)! : label;
 }
 
 type Query = { head: number; relation: number };

@@ -3,7 +3,7 @@ import { linkAgents, linkMethods } from '../../agents/link-agents.js';
 import type { RankedQuestion } from '../../agents/link-ranker.js';
 import type { Task } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
-import { openAskLink } from './ask.js';
+import { askedQuery, openAskLink, queryNames } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
 import { linkEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
@@ -34,5 +34,5 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
     ...{ runLeaks, evaluationLeaks },
   },
   vectors: linkVectors,
-  ask: { words: ['head', 'relation'], open: openAskLink },
+  ask: { words: ['head', 'relation'], fieldsOf: askedQuery, namesOf: queryNames, open: openAskLink },
 };

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { QuestionAnswer } from '../../agents/question-agent.js';
-import type { QuestionTask } from '../../datasets/question.js';
+import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
 import { askedQuestion } from '../../datasets/questions/asked-question.js';
 import { noCalls, questionRunner } from '../../evaluation/ask.js';
 import { oracleError } from '../../evaluation/oracle/open-oracle.js';
@@ -70,6 +70,14 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
       await data.close();
     },
   };
+}
+
+/** A question about one entity, in brackets. */
+export function markedQuestion({ task: { question, topics } }: QuestionSample): { question: string } | undefined {
+  const [topic, ...others] = topics;
+  if (!topic?.span || others.length > 0) return undefined;
+  const [begin, end] = topic.span;
+  return { question: `${question.slice(0, begin)}[${question.slice(begin, end)}]${question.slice(end)}` };
 }
 
 /** @throws WorkbenchError `usage` for a simulated model */

@@ -7,7 +7,7 @@ import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import { datasetOf } from '../named-runs.js';
 import type { Task } from '../task.js';
 import { openScoredAgent, openSimulated, refuseIdle, suitsModel } from './agents.js';
-import { openAskQuestion } from './ask.js';
+import { markedQuestion, openAskQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
 import { questionEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
@@ -43,6 +43,11 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
     },
     ...{ runLeaks, evaluationLeaks },
   },
-  ask: { words: ['question'], open: openAskQuestion },
+  ask: {
+    words: ['question'],
+    fieldsOf: markedQuestion,
+    namesOf: ({ graph }) => ({ entities: graph.entityNames, relations: [] }),
+    open: openAskQuestion,
+  },
   results: { trace: (row, traced, { graph }) => traceOf(row, traced, graph), together: unionShown },
 };

@@ -1,8 +1,10 @@
 /** The page of `kgwalk serve` as a browser shows it, while a run grows. `npm test` builds its scripts first. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { serve, type Serving } from '../../serve/server.js';
+import { lockFolder } from '../../src/run/run-lock.js';
 import { describeInBrowser, looks, type PageVisit } from '../fixtures/browser.js';
 import {
   hostileName,
@@ -89,6 +91,37 @@ describeInBrowser('the live page', (browser) => {
     await until(page, drawn);
     writeMadeUpRun(join(runs, 'young'), { config: { seed: 1, name: 'young' }, metrics: madeUpCurves(9, 3) });
     await until(page, `[...document.querySelectorAll('aside .name')].some((one) => one.textContent === 'young')`);
+  });
+
+  test('a run in training shows its time to go by its own log, and none before it is known', async () => {
+    for (const [id, timed] of [
+      ['timed', 20],
+      ['untimed', 0],
+    ] as const) {
+      writeMadeUpRun(join(runs, id), {
+        config: { seed: 1, name: id, ppo: { enabled: true, updates: 40 } },
+        metrics: madeUpCurves(3, 20),
+        timings: Array.from({ length: timed }, (_, i) => ({ phase: 'ppo', step: i + 1, seconds: 10, rss_mb: 1 })),
+      });
+      const state = { schemaVersion: 1, done: {}, status: 'running', phase: 'ppo' };
+      writeFileSync(join(runs, id, 'state.json'), JSON.stringify(state));
+    }
+    const locks = ['timed', 'untimed'].map((id) => lockFolder(join(runs, id)));
+    const page = await browser().visit(`${serving.url}?left`, 1440, 'light');
+    await until(page, drawn);
+    await page.evaluate(`document.querySelector('#choose-all').click()`);
+    const about = (id: string) =>
+      `document.querySelector('#run-${id}').closest('label').querySelector('.about').textContent`;
+    await until(page, `${about('timed')}.includes('to go') && ${about('untimed')}.includes('of 40')`);
+    expect(await page.evaluate(`[${about('timed')}, ${about('untimed')}]`)).toEqual([
+      'unnamed data · seed 1 · PPO 20 of 40, 03:20 to go',
+      'unnamed data · seed 1 · PPO 20 of 40',
+    ]);
+    if (env.KGWALK_TEST_PICTURES) {
+      writeFileSync(join(env.KGWALK_TEST_PICTURES, 'to-go.png'), await page.picture());
+    }
+    for (const release of locks) release();
+    for (const id of ['timed', 'untimed']) rmSync(join(runs, id), { recursive: true });
   });
 
   test('every control is reached by the Tab key, and the focus is seen', async () => {

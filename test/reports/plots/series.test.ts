@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { spreadOut } from '../../../reports/plots/config.js';
-import { courseOf, largest, movingMean, plotsOf, seriesOfPhase, windowOf } from '../../../reports/plots/series.js';
+import {
+  courseOf,
+  largest,
+  movingMean,
+  paceOf,
+  plotsOf,
+  seriesOfPhase,
+  windowOf,
+} from '../../../reports/plots/series.js';
 import type { RunLog } from '../../../reports/plots/series.js';
 import type { MetricRecord } from '../../../src/run/records.js';
 
@@ -25,6 +33,20 @@ describe('series', () => {
     expect(movingMean([1, NaN, 3], 3)).toEqual([1, 2, 3]);
     expect(movingMean([5, 7], 1)).toEqual([5, 7]);
   });
+});
+
+test('the pace of a phase leaves out its first record, unless it is the only one, and repeated steps', () => {
+  const timed = (phase: string, step: number, seconds: number) => ({ phase, step, seconds });
+  const records = [
+    timed('clone', 1, 9),
+    timed('ppo', 1, 50),
+    timed('ppo', 2, 3),
+    timed('ppo', 2, 30),
+    timed('ppo', 4, 5),
+  ];
+  expect(paceOf(records, 'ppo')).toEqual({ steps: 3, seconds: 8 });
+  expect(paceOf(records.slice(0, 2), 'ppo')).toEqual({ steps: 1, seconds: 50 });
+  expect(paceOf(records, 'fit')).toEqual({ steps: 0, seconds: 0 });
 });
 
 test('the largest of half a million values, and of none', () => {
