@@ -76,7 +76,7 @@ test('a room is learned by settings alone, evaluated, compared, replayed, traine
   const keptBeside = ['compare', join((record as EvaluationRecord & { saved: string }).saved, '..'), 'runs/room'];
   expect(await kgwalk(...keptBeside, '--split', 'test', '--limit', '5')).toMatchObject({ exitCode: 0 });
   expect(await kgwalk('replay', keptBeside[1]!)).toMatchObject({ exitCode: 0 });
-  expect((await kgwalk('runs', 'list')).out).toMatch(/room +finished +ppo +policy +0 +mine\/Room-v1/);
+  expect((await kgwalk('runs', 'list')).out).toMatch(/room +finished +return 0\.\d+ +ppo +policy +0 +mine\/Room-v1/);
 
   expect((await kgwalk('train', '--resume', '--run-dir', 'runs/room')).err).toContain('is finished; nothing to do');
   const ofLast = ['evaluate', 'runs/room', '--checkpoint', 'last', '--limit', '3'];
