@@ -149,7 +149,8 @@ function recordOf(
   if (isOurs && (own.evaluate ?? evaluate) === undefined) {
     throw new WorkbenchError('data', `expected a command or a published source, got neither, at row ${own.id}`);
   }
-  const filled = (text: string) => text.replace('{agent}', own.agent).replace('{with}', more).trim();
+  const filled = (text: string) =>
+    text.replace('{agent}', own.agent).replace('{with}', more).replaceAll('  ', ' ').trim();
   const values = names.flatMap((name, i) => (typeof figures[i] === 'number' ? [[name, figures[i]] as const] : []));
   const { data, split, n } = common;
   const inherited = isOurs ? common : { data, split: own.split ?? split, n: own.n ?? n };

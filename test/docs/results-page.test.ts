@@ -20,6 +20,7 @@ test('the page is that of the records: `npm run results` makes it again', async 
 test('every command of a row parses', async () => {
   expect(ours.length).toBeGreaterThan(100);
   for (const command of new Set(ours.flatMap(commandsOf))) {
+    expect(command.split(' ')).not.toContain('');
     const parsed = parseCommand(kgwalkWords(command)!).then(() => 'parses', String);
     expect([command, await parsed]).toEqual([command, 'parses']);
   }
