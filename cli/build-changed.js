@@ -29,7 +29,7 @@ const changed = projects
   .filter((name) => changedAt(join(root, name)) > changedAt(builtOf(name)));
 
 if (changed.length > 0) {
-  stderr.write('kgwalk is built first: 5 to 10 seconds, once\n');
+  stderr.write('kgwalk is built first: a few seconds, once\n');
   const { transform } = await import('@swc/core');
   // What stands there for `tsc` to compare with is no longer what it wrote.
   for (const name of ['build', 'browser']) rmSync(join(dist, `${name}.tsbuildinfo`), { force: true });

@@ -76,7 +76,7 @@ export function register(program: Command): void {
   addRemove(datasets, {
     argument: '<name>',
     about: 'name of an imported data set, as `kgwalk datasets list` shows it',
-    description: 'delete an imported data set; nothing is asked. Runs on it stay, but evaluate and ask need it',
+    description: 'delete an imported data set. Runs on it stay, but evaluate and ask need it',
     remove: async (name) => (await import('../datasets/imported-dataset.js')).removeDataset(name),
     isUsedBy: (name, { data }) => (data as { dataset?: unknown } | undefined)?.dataset === name,
   });

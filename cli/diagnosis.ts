@@ -1,5 +1,5 @@
 /** Checks of `kgwalk doctor`. Each returns a result; none throws. */
-import { mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
@@ -10,7 +10,7 @@ import { missingBinaries, nodeSupport, packageVersion } from '../src/run/environ
 import { kgwalkHome, modelsFolder, packageRoot, runsFolder } from '../src/run/locations.js';
 import { autoOrder, executorNames, type ExecutorProbe, probeExecutor } from '../src/nn/open-executor.js';
 import { WebGpuExecutor } from '../src/nn/webgpu/executor.js';
-import { existingPart, freeBytes } from '../src/run/files.js';
+import { bytesIn, existingPart, freeBytes } from '../src/run/files.js';
 import { megabytes } from './models/files.js';
 
 /** One line of the diagnosis. */
@@ -163,10 +163,7 @@ function disk(part: string, folder: string): Finding {
 function installed(): Finding {
   const above = dirname(packageRoot());
   const folder = basename(above) === 'node_modules' ? above : packageRoot();
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const bytes = files.reduce((sum, { parentPath, name }) => sum + sizeOf(join(parentPath, name)), 0);
-  return ok('installed', `${megabytes(bytes)} MB in ${folder}`);
+  return ok('installed', `${megabytes(bytesIn(folder))} MB in ${folder}`);
 }
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;

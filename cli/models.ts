@@ -32,7 +32,7 @@ export function register(program: Command): void {
   addRemove(models, {
     argument: '<name>',
     about: 'name of a downloaded model, as `kgwalk models list` shows it',
-    description: 'delete a downloaded model, or what an interrupted download left; nothing is asked',
+    description: 'delete a downloaded model, or what an interrupted download left',
     remove: async (name) => (await import('../src/llm/download-model.js')).removeModel(name),
     isUsedBy: (name, { encoder }) => (encoder as { model?: unknown } | undefined)?.model === name,
   });

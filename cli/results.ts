@@ -125,6 +125,7 @@ async function measuredAgain(
   models: string,
 ): Promise<{ value: number; interval: [low: number, high: number] }> {
   const { mainFigureOf } = await import('../reports/result-records.js');
+  const { meanOf } = await import('../reports/plots/series.js');
   const { evaluationsIn } = await import('../evaluation/keep.js');
   const { train, evaluate = '', seeds = [] } = record;
   const run = await runner(folder, home, models);
@@ -145,7 +146,7 @@ async function measuredAgain(
     const { value, low, high } = metrics[key]!;
     return [value * scale, low * scale, high * scale] as const;
   });
-  const mean = (place: 0 | 1 | 2) => values.reduce((sum, one) => sum + one[place], 0) / values.length;
+  const mean = (place: 0 | 1 | 2) => meanOf(values.map((one) => one[place]));
   return { value: mean(0), interval: [mean(1), mean(2)] };
 }
 

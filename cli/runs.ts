@@ -35,7 +35,7 @@ export function register(program: Command): void {
   addRemove(command, {
     argument: '<run>',
     about: 'name or folder of a run or a sweep below ./runs',
-    description: 'delete a run with its checkpoints and evaluations, or a sweep with its runs; nothing is asked',
+    description: 'delete a run with its checkpoints and evaluations, or a sweep with its runs',
     remove: async (name) => (await import('../src/run/remove.js')).removeRun(name),
   });
 }

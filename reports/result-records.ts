@@ -7,6 +7,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile } from '../src/run/files.js';
 import { packageRoot } from '../src/run/locations.js';
 import { ofShape } from '../src/run/read-json.js';
+import { deviationOf } from './plots/series.js';
 
 const command = z.string().regex(/^kgwalk (train|evaluate) \S/);
 
@@ -181,17 +182,12 @@ export interface RowCheck {
 /** Compares a row with a new measurement. @param own interval of the new measurement */
 export function checkRow(record: ResultRecord, measured: number, own: [low: number, high: number]): RowCheck {
   const [figure, expected] = mainFigureOf(record);
-  const { bySeed, sd = bySeed && deviation(bySeed) } = record;
+  const { bySeed, sd = bySeed && deviationOf(bySeed) } = record;
   const ofRow = record.interval ?? (sd === undefined ? undefined : [expected - 2 * sd, expected + 2 * sd]);
   const [low, high] = ofRow ?? own;
   const inside = ofRow ? measured : expected;
   const holds = low <= inside && inside <= high;
   return { figure, expected, measured, interval: [low, high], of: ofRow ? 'row' : 'measurement', holds };
-}
-
-function deviation(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
 }
 
 /** The commands of a row as one types them, seeds included. */

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   readSync,
@@ -351,4 +352,11 @@ export function existingPart(path: string): string {
   let place = path;
   while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
   return place;
+}
+
+/** Bytes of a file, or of all files in a folder. A link counts as itself, and what goes away meanwhile as nothing. */
+export function bytesIn(path: string): number {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) return found?.size ?? 0;
+  return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
 }

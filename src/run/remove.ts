@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { WorkbenchError } from './errors.js';
-import { writeError } from './files.js';
+import { bytesIn, writeError } from './files.js';
 import { confined, runsFolder } from './locations.js';
 import { findPlaces } from './places.js';
 import { runFiles } from './run-files.js';
@@ -46,13 +46,6 @@ export function removeInside(home: string, path: string, last: readonly string[]
     throw writeError(error, real);
   }
   return { removed: resolve(path), bytes };
-}
-
-/** Bytes of a file, or of all files in a folder. A link counts as itself. */
-function bytesIn(path: string): number {
-  const found = lstatSync(path);
-  if (!found.isDirectory()) return found.size;
-  return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
 }
 
 /**
