@@ -61,7 +61,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
     promptedAgents,
     model,
     overrides: set,
-    onFirst: json ? undefined : (first) => showFirst(first, open),
+    ...(!json && { onFirst: showFirst, onPage: (page) => showPage(page, open) }),
     progress: overallProgress(quickstartPlan(questions), model === embeddedModelName),
     signal: interruptSignal(),
   }).catch((error: unknown) => {
@@ -78,12 +78,16 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   for (const line of nextSteps()) printLine(line);
 }
 
-/** The dialogue walker with its baselines, an answer of it, and the page, while the rest is still being made. */
-async function showFirst({ run, walks, page }: FirstResult, open: boolean): Promise<void> {
-  const { exampleTurn, openPage, printWalks, showCommand } = await import('./quickstart/shown.js');
+/** The dialogue walker with its baselines and an answer of it, while the rest is still being made. */
+async function showFirst({ run, walks }: FirstResult): Promise<void> {
+  const { exampleTurn, printWalks, showCommand } = await import('./quickstart/shown.js');
   await printWalks(walks);
   const turn = exampleTurn(walks.at(-1)!);
   if (turn) await showCommand(ask, 'ask', shownPath(run), '--start', turn.start, turn.question, '--top', '3');
+}
+
+async function showPage(page: string, open: boolean): Promise<void> {
+  const { openPage } = await import('./quickstart/shown.js');
   const shown = open && (await openPage(page));
   printLine();
   printLine(`${shown ? 'Opened' : 'A page about it, in a browser'}: ${page}`);

@@ -42,7 +42,7 @@ export function quickstartPlan(questions: number): PlannedStep[] {
     },
     {
       title: 'the same dialogues, by agents that learned less or nothing',
-      parts: { random: 1, frequency: 1, transe: 1, clone: 2, page: 3 },
+      parts: { random: 1, frequency: 1, transe: 1, clone: 2 },
     },
     {
       title: 'a walker that answers questions, by PPO from scratch',
@@ -84,14 +84,16 @@ interface QuickstartOptions {
   model: string;
   /** Overrides for all presets (`reader.…` for readers only), to make the quickstart shorter. */
   overrides?: readonly string[];
-  /** Called once the dialogue walker is evaluated and the page about it is written. */
+  /** Called once the dialogue walker is evaluated. */
   onFirst?: ((first: FirstResult) => Promise<void>) | undefined;
+  /** Called with the page once it is about the dialogue walker. */
+  onPage?: ((page: string) => Promise<void>) | undefined;
   progress: OverallProgress;
   signal: AbortSignal;
 }
 
 /** The dialogue walker with its baselines, before anything else is trained. */
-export type FirstResult = Pick<QuickstartResult, 'walks' | 'page'> & { run: string };
+export type FirstResult = Pick<QuickstartResult, 'walks'> & { run: string };
 
 /** Results and their paths. */
 export interface QuickstartResult {
@@ -144,13 +146,10 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   progress.end(world.note);
   const dialogues = await step('trained', () => trainedRun(settingsOf('demo'), join(folder, 'dialogues'), work));
   const page = join(folder, 'report', 'index.html');
-  const walks = await step('evaluated', async () => {
-    const evaluated = await evaluateWalks(dialogues.run, work);
-    const reused = evaluated.reused && existsSync(page);
-    if (!reused) await writePage([dialogues.run], [], later);
-    return { ...evaluated, reused };
-  });
-  await options.onFirst?.({ run: dialogues.run.folder, walks: walks.rows, page });
+  const walks = await step('evaluated', () => evaluateWalks(dialogues.run, work));
+  await options.onFirst?.({ run: dialogues.run.folder, walks: walks.rows });
+  if (!walks.reused || !existsSync(page)) await writePage([dialogues.run], [], later);
+  await options.onPage?.(page);
   const answering = await step('trained', () =>
     trainedRun(settingsOf('demo-questions'), join(folder, 'questions'), work),
   );

@@ -1,5 +1,5 @@
 /** Writes a Llama as a GGUF file that llama.cpp loads like any other: as chat model and as text encoder. */
-import { type GgufEntryValue, writeGguf } from './write-gguf.js';
+import { blockValues, type GgufEntryValue, writeGguf } from './write-gguf.js';
 import { type BytePairVocabulary, specialNames } from './byte-pair/vocabulary.js';
 import { chatTemplate } from './chat-segments.js';
 import { type LlamaConfig, llamaTensors } from './config.js';
@@ -16,7 +16,8 @@ export interface LlamaFile {
 }
 
 /**
- * Matrices are stored as F16, norm weights as F32, which llama.cpp insists on. No pooling type is given: the vector of
+ * Matrices are stored as Q8_0, those whose rows do not fit its blocks as F16, norm weights as F32, which llama.cpp insists
+ * on. No pooling type is given: the vector of
  * a text is the state at its last token, and that is `</s>`, which llama.cpp's rule for texts (not prompts) appends.
  * @throws WorkbenchError `data` for weights that do not fit `config` or are not finite; `failure` where the place
  *   cannot be written
@@ -29,7 +30,8 @@ export function exportGguf(path: string, { config, vocabulary, weights, about }:
   const tensors = llamaTensors(config).map(({ name, shape }) => {
     const values = weights.get(name);
     if (values === undefined) throw new RangeError(`expected the weights of ${name}, got none`);
-    return { name, shape: shape.toReversed(), type: shape.length > 1 ? ('F16' as const) : ('F32' as const), values };
+    const matrix = shape.at(-1)! % blockValues === 0 ? ('Q8_0' as const) : ('F16' as const);
+    return { name, shape: shape.toReversed(), type: shape.length > 1 ? matrix : ('F32' as const), values };
   });
   writeGguf(path, { ...architecture(config, about), ...tokenizer(vocabulary) }, tensors);
 }
@@ -41,7 +43,7 @@ function architecture(config: LlamaConfig, about: LlamaFile['about']): Record<st
     'general.name': about.name,
     'general.description': about.description,
     'general.license': about.license,
-    'general.file_type': { uint32: 1 },
+    'general.file_type': { uint32: 7 },
     'llama.vocab_size': { uint32: config.vocabSize },
     'llama.context_length': { uint32: config.contextLength },
     'llama.embedding_length': { uint32: config.dim },

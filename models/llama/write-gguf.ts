@@ -11,19 +11,21 @@ export interface GgufTensorData {
   name: string;
   /** Sizes, fastest first: a matrix that maps `in` to `out`, stored row by row, is `[in, out]`. */
   shape: readonly number[];
-  /** Storage format of the values. */
-  type: 'F32' | 'F16';
+  /** Storage format of the values; of Q8_0 the fastest size is a multiple of `blockValues`. */
+  type: keyof typeof types;
   values: Float32Array;
 }
 
 const alignment = 32;
-const types = { F32: 0, F16: 1 } as const;
+const types = { F32: 0, F16: 1, Q8_0: 8 } as const;
+/** Values that share one scale in Q8_0. */
+export const blockValues = 32;
 
 /**
  * Writes the file at once and whole; the same input gives the same bytes.
  * @param metadata in this order; the default alignment of 32 holds
- * @throws WorkbenchError `data` for a value that its type cannot hold (not finite, beyond ±65,504 as F16) or a tensor
- *   whose shape does not fit; `failure` when the place cannot be written
+ * @throws WorkbenchError `data` for a value that its type cannot hold (not finite, beyond ±65,504 but as F32) or a
+ *   tensor whose shape does not fit; `failure` when the place cannot be written
  */
 export function writeGguf(
   path: string,
@@ -54,11 +56,34 @@ function tensorData({ name, shape, type, values }: GgufTensorData, path: string)
   const refuse = (got: string) =>
     new WorkbenchError('data', `expected ${size} finite ${type} values for ${name}, got ${got}, at ${path}`);
   if (values.length !== size) throw refuse(`${values.length}`);
-  const largest = type === 'F16' ? 65_504 : Number.MAX_VALUE;
+  const largest = type === 'F32' ? Number.MAX_VALUE : 65_504;
   const wrong = values.findIndex((value) => !(Math.abs(value) <= largest));
   if (wrong >= 0) throw refuse(`${values[wrong]} at ${wrong}`);
+  if (type === 'Q8_0') {
+    if (shape[0]! % blockValues !== 0) throw refuse(`rows of ${shape[0]}, no multiple of ${blockValues},`);
+    return quantised(values);
+  }
   const stored = type === 'F16' ? toFloat16(values) : values;
   return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
+}
+
+/** Blocks of a half-precision scale and a byte a value: the nearest of 127 steps to each side of zero. */
+function quantised(values: Float32Array): Buffer {
+  const blocks = values.length / blockValues;
+  const scales = new Float32Array(blocks);
+  for (let i = 0; i < values.length; i++) {
+    const block = Math.floor(i / blockValues);
+    scales[block] = Math.max(scales[block]!, Math.abs(values[i]!) / 127);
+  }
+  const halves = toFloat16(scales);
+  const bytes = Buffer.alloc(blocks * (2 + blockValues));
+  for (let block = 0, at = 0; block < blocks; block++) {
+    at = bytes.writeUInt16LE(halves[block]!, at);
+    for (const value of values.subarray(block * blockValues, (block + 1) * blockValues)) {
+      at = bytes.writeInt8(Math.round(value / (scales[block]! || 1)), at);
+    }
+  }
+  return bytes;
 }
 
 function padded(bytes: Buffer): Buffer {

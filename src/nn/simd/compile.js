@@ -15,7 +15,7 @@ const built = join(folder, 'kernels.wasm');
 
 const options = [
   // No heap and no collector: TypeScript lays memory out. No relaxed SIMD: its results depend on the processor.
-  ...['--runtime', 'stub', '--enable', 'simd,threads', '-O3', '--converge', '--noAssert'],
+  ...['--runtime', 'stub', '--enable', 'simd,threads', '-O3', '--noAssert'],
   // The memory is given by the loader and shared by threads.
   ...['--importMemory', '--sharedMemory', '--noExportMemory', '--initialMemory', '1', '--maximumMemory', '65536'],
 ];

@@ -21,6 +21,12 @@ const metadata = {
 const tensors: GgufTensorData[] = [
   { name: 'norm', shape: [3], type: 'F32', values: Float32Array.of(0.1, -2, 3) },
   { name: 'matrix', shape: [2, 3], type: 'F16', values: Float32Array.of(1, 1 / 3, -0.5, 2 ** -20, 65_504, 0) },
+  {
+    name: 'blocks',
+    shape: [32, 2],
+    type: 'Q8_0',
+    values: Float32Array.from({ length: 64 }, (_, i) => (i < 32 ? (i - 16) / 3 : 0)),
+  },
   { name: 'last', shape: [1], type: 'F16', values: Float32Array.of(7) },
 ];
 
@@ -41,10 +47,11 @@ describe('a written GGUF file', () => {
     expect(header.tensors.map(({ name, type, start: at }) => [name, type, at - start])).toEqual([
       ['norm', 'F32', 0],
       ['matrix', 'F16', 32],
-      ['last', 'F16', 64],
+      ['blocks', 'Q8_0', 64],
+      ['last', 'F16', 160],
     ]);
     expect(start % 32).toBe(0);
-    expect(readFileSync(path).length).toBe(start + 96);
+    expect(readFileSync(path).length).toBe(start + 192);
   });
 
   test('holds the weights, rounded where it says so', async () => {
@@ -53,13 +60,17 @@ describe('a written GGUF file', () => {
     const [one, third, half, small, large, none] = read.get('matrix')!.values;
     expect([one, half, small, large, none]).toEqual([1, -0.5, 2 ** -20, 65_504, 0]);
     expect(Math.abs(third! - 1 / 3)).toBeLessThan(2 ** -13);
+    const blocks = read.get('blocks')!.values;
+    const step = 16 / 3 / 127;
+    for (let i = 0; i < 32; i++) expect(Math.abs(blocks[i]! - (i - 16) / 3)).toBeLessThan(step * 0.6);
+    expect([...blocks.subarray(32)]).toEqual(Array(32).fill(0));
   });
 
   test("is read alike by node-llama-cpp's own reader", async () => {
     const { readGgufFileInfo } = await llamaLibrary();
     const info = await readGgufFileInfo(path);
     expect(info.metadata).toMatchObject({ a: { words: ['é', '', 'Ġ"x"'], kinds: [-1, 3], scores: [0.25, -8] } });
-    expect(info.tensorInfo?.map(({ name }) => name)).toEqual(['norm', 'matrix', 'last']);
+    expect(info.tensorInfo?.map(({ name }) => name)).toEqual(['norm', 'matrix', 'blocks', 'last']);
   });
 
   test('has the same bytes each time', () => {
@@ -80,6 +91,12 @@ describe('what cannot be stored is refused, and leaves no file', () => {
     const write = () => writeGguf(join(folder, 'wrong.gguf'), metadata, [tensor]);
     expect(write).toThrow(/expected 2 finite F16 values for w/);
     expect(readdirSync(folder)).toEqual(before);
+  });
+
+  test('rows that are no multiple of a block', () => {
+    const tensor: GgufTensorData = { name: 'w', shape: [16, 2], type: 'Q8_0', values: new Float32Array(32) };
+    const write = () => writeGguf(join(folder, 'wrong.gguf'), metadata, [tensor]);
+    expect(write).toThrow(/rows of 16, no multiple of 32, at/);
   });
 });
 
