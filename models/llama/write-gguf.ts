@@ -60,7 +60,7 @@ function tensorData({ name, shape, type, values }: GgufTensorData, path: string)
   const wrong = values.findIndex((value) => !(Math.abs(value) <= largest));
   if (wrong >= 0) throw refuse(`${values[wrong]} at ${wrong}`);
   if (type === 'Q8_0') {
-    if (shape[0]! % blockValues !== 0) throw refuse(`rows of ${shape[0]}, no multiple of ${blockValues},`);
+    if (shape[0]! % blockValues !== 0) throw refuse(`rows of ${shape[0]}, no multiple of ${blockValues}`);
     return quantised(values);
   }
   const stored = type === 'F16' ? toFloat16(values) : values;

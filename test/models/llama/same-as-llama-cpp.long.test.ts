@@ -102,7 +102,8 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
       const row = expected[position]!;
       const theirs = output[position]!.next.logits!;
       const given = Array.from(row, (_, id) => theirs.get(id as Token)!);
-      expect(centredCosine(row, given)).toBeGreaterThan(0.999);
+      // llama.cpp rounds the other side of a product with Q8_0 to Q8_0, too.
+      expect(centredCosine(row, given)).toBeGreaterThan(0.998);
     }
     await context.dispose();
   });
