@@ -18,14 +18,15 @@ import { type OpenedLlama, openLlamaFile, tinyLlama } from '../../fixtures/tiny-
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 const demo = 'models/demo/kgwalk-demo.gguf';
+/** `cosine`: of the logits, at least. llama.cpp rounds both sides of a product with Q8_0, and random weights average little away. */
 const files = [
-  { name: 'a small Llama with random weights', open: tinyLlama },
-  ...(existsSync(demo) ? [{ name: 'the embedded Llama', open: () => openLlamaFile(demo) }] : []),
+  { name: 'a small Llama with random weights', open: tinyLlama, cosine: 0.997 },
+  ...(existsSync(demo) ? [{ name: 'the embedded Llama', open: () => openLlamaFile(demo), cosine: 0.999 }] : []),
 ];
 
 const prompt = 'Question: Who directed "The Winter Sea" (1984)?\nCandidates:\n1. directed_by\n12. written_by\nReply:';
 
-describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
+describe.each(files)('$name, written here and run by llama.cpp', ({ open, cosine }) => {
   let file: OpenedLlama;
   let model: LlamaModel;
   let tokenizer: BytePairTokenizer;
@@ -102,8 +103,7 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
       const row = expected[position]!;
       const theirs = output[position]!.next.logits!;
       const given = Array.from(row, (_, id) => theirs.get(id as Token)!);
-      // llama.cpp rounds the other side of a product with Q8_0 to Q8_0, too.
-      expect(centredCosine(row, given)).toBeGreaterThan(0.998);
+      expect(centredCosine(row, given)).toBeGreaterThan(cosine);
     }
     await context.dispose();
   });
