@@ -68,7 +68,7 @@ describeInBrowser('the live page', (browser) => {
   test('a curve grows when a line is written, and what was chosen stays', async () => {
     const page = await browser().visit(`${serving.url}?grow`, 1440, 'light');
     await until(page, drawn);
-    const last = `Chart.getChart(document.querySelector('[data-plot="ppo rollout/reward"] canvas'))?.scales.x.max`;
+    const last = `Chart.getChart(document.querySelector('[data-plot="opendialkg ppo rollout/reward"] canvas'))?.scales.x.max`;
     await until(page, `${last} === 20`);
     await page.evaluate(`(() => {
       const slider = document.querySelector('.controls input[type=range]');
