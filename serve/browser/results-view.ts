@@ -37,16 +37,15 @@ export function openResults(view: HTMLElement, _state: State) {
 function setSection(set: ShownSet): HTMLElement {
   const { heading, table: shown, caption } = set.shown;
   const below = h('div', { 'aria-live': 'polite' });
-  const links = set.rows.map(({ examples, evaluations: [key] }) =>
-    examples > 0 && key !== undefined
-      ? h('a', { href: `#examples?evaluation=${encodeURIComponent(key)}` }, `${examples}`)
-      : '',
-  );
+  const links = set.rows.map(({ examples, evaluations: [key] }) => {
+    const href = key !== undefined && `#examples?evaluation=${encodeURIComponent(key)}`;
+    return examples > 0 && href && h('small', {}, h('a', { href }, `${examples} examples`));
+  });
   return h(
     'section',
     { class: 'set' },
     h('h2', {}, heading),
-    textTable(shown, set.title, { head: 'examples', cells: links }),
+    textTable(shown, set.title, links),
     quiet(caption),
     set.rows.length > 1 && tester(set, below),
     below,
@@ -94,18 +93,14 @@ function comparisonTable({ against, n, clusters, table: shown }: ShownComparison
   );
 }
 
-/** A table of texts. @param last a further column */
-function textTable(
-  { head, rows }: ShownTable,
-  label: string,
-  last?: { head: string; cells: readonly (Node | string)[] },
-): HTMLElement {
-  const cells = rows.map(({ cells: own }, i) => [
-    ...own.map(({ text, details = [], kind }) =>
-      h('span', { class: kind }, text, ...details.map((line) => h('small', {}, line))),
-    ),
-    ...(last ? [last.cells[i]] : []),
-  ]);
-  const own = rows.flatMap((row, i) => (row.own ? [i] : []));
-  return table([...head, ...(last ? [last.head] : [])], cells, { label, own });
+/** A table of texts. @param below element in the first cell of each row */
+function textTable({ head, rows }: ShownTable, label: string, below: readonly (Node | '' | false)[] = []): HTMLElement {
+  const cells = rows.map((row, place) =>
+    row.cells.map(({ text, details = [], kind }, column) => {
+      const lines = details.map((line) => h('small', {}, line));
+      return h('span', { class: kind }, text, ...lines, (column === 0 && below[place]) || undefined);
+    }),
+  );
+  const own = rows.flatMap((row, place) => (row.own ? [place] : []));
+  return table(head, cells, { label, own });
 }
