@@ -10,7 +10,10 @@ const meanings: readonly (readonly [name: RegExp, meaning: (k: string) => string
     /^(?:relation-path|path of relations)@(\d+)$/,
     (k) => `As path@${k}, by the relations alone: any walk along the same relations counts.`,
   ],
-  [/^target@(\d+)$/, (k) => `Share of questions where a walk that ends on the right entity is ${among(k)}.`],
+  [
+    /^target@(\d+)$/,
+    (k) => `Share of questions where a walk that ends on the right entity is ${among(k)} the agent ranks.`,
+  ],
   [
     /^hits?@(\d+)$/,
     (k) => `Share of questions whose right answer is ${k === '1' ? 'ranked first' : `among the first ${k}`}.`,
