@@ -2,15 +2,16 @@
 import type { Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import type { Level, LinePlot, PlotLine, Value } from './plots/plot.js';
-import { courseOf, largest, meanOf, phaseName, phaseWords, plotsOf } from './plots/series.js';
+import { courseOf, largest, meanOf, plotsOf } from './plots/series.js';
 import type { ResultRow, ResultSet } from './results.js';
 import { seedOf, type RunGroup, type Subject } from './run-data.js';
 import { algorithmOf, percent, plain } from './format.js';
+import { curveTitle, phaseHeading, phaseName, phaseWords } from './titles.js';
 
-/** Title of a phase for these runs; for `ppo` the optimiser's name: `PPO`, `REINFORCE` or both. */
+/** Name of a phase for these runs; for `ppo` the optimiser's name: `PPO`, `REINFORCE` or both. */
 export function phaseTitle(phase: string, groups: readonly RunGroup[]): string {
-  if (phase !== 'ppo') return phaseName(phase);
-  return [...new Set(groups.map(({ runs }) => algorithmOf(runs[0]!.info.config)))].sort().join(' and ');
+  const algorithms = groups.map(({ runs }) => algorithmOf(runs[0]!.info.config));
+  return phaseName(phase, algorithms);
 }
 
 /** Shown large next to the evaluation figures; all other keys are diagnostics. */
@@ -86,7 +87,7 @@ export function diagnosticFigures(trained: Trained): ChartGroup[] {
     const plots = [...plotsOfPhase(trained, phase)].filter(([key]) => !large.includes(key));
     const measured = plots.flatMap(([key, plot]) => drawn(trained, phase, key, plot, []));
     if (measured.length === 0) return [];
-    const heading = `${phaseTitle(phase, groups)}${isNamed ? ` on ${dataset}` : ''}`;
+    const heading = phaseHeading(phaseTitle(phase, groups), isNamed ? dataset : undefined);
     const charts = measured.map(({ chart }) => chart);
     const caption = captionOf(groups, measured) + stillOf(plots.map(([, plot]) => plot));
     return [{ heading, charts, caption, minor: true }];
@@ -118,7 +119,7 @@ function drawn(
   levels: Level[],
 ): Measured[] {
   if (!logged || valuesOf(logged).length < 2 || logged.lines.every(({ x }) => x[0]!.length < 2)) return [];
-  const plot = { ...logged, title: `${phaseTitle(phase, groups)}: ${logged.title}`, levels };
+  const plot = { ...logged, title: curveTitle(phaseTitle(phase, groups), logged.title), levels };
   const write = (value: number) => (plot.unit === '%' ? `${percent(value)} %` : plain(value));
   const said = plot.lines.map((line) => courseSaid(line, plot.window, !/loss|rate$|norm|kl/.test(key), write));
   const levelText = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');

@@ -5,6 +5,7 @@ import { printable } from '../src/run/printable.js';
 import type { Plot } from './plots/plot.js';
 import { browserModule, chartLibrary, hashSource } from './scripts.js';
 import { style } from './style.js';
+import { examplesCaption, sectionTitles } from './titles.js';
 
 /** A cell: its text, and quiet lines below it. */
 export interface Cell {
@@ -212,7 +213,7 @@ const page = `<!doctype html>
 <details class="part about"><summary>What was done, and on what</summary><% if (it.done) { %><p class="done"><%= it.done %></p><% } %>
 <%~ include('@facts', { facts: it.facts }) %></details>
 <% if (it.results.length > 0) { %>
-<h2 id="results">Results</h2>
+<h2 id="results">${sectionTitles.results}</h2>
 <%~ include('@results', { sets: it.results }) %>
 <% } %>
 <% if (it.noise.length > 0) { %>
@@ -220,12 +221,12 @@ const page = `<!doctype html>
 <%~ include('@results', { sets: it.noise }) %>
 <% } %>
 <% if (it.curves.length > 0) { %>
-<h2 id="curves">Learning curves</h2>
+<h2 id="curves">${sectionTitles.curves}</h2>
 <%~ include('@figures', { groups: it.curves }) %>
 <% } %>
 <% if (it.examples.length > 0) { %>
-<h2 id="examples">Worked examples</h2>
-<p class="caption">Drawn by seed, the same for every agent. Each tree is what an agent ranked first, strokes as wide as their probability: the full line is the walk that it took, red where it is wrong; green is what is right, dashed where it was not taken; grey is what it left. Stays are left out.</p>
+<h2 id="examples">${sectionTitles.examples}</h2>
+<p class="caption">${examplesCaption}</p>
 <div class="examples"><% for (const one of it.examples) { %><%~ include('@example', one) %><% } %></div>
 <% } %>
 <% if (it.costs.length > 0) { %>
@@ -277,11 +278,11 @@ class Templates extends Eta {
 const eta = new Templates({ escapeFunction: escapeText });
 for (const [name, template] of Object.entries(templates)) eta.loadTemplate(`@${name}`, template);
 
-const sectionTitles: [Exclude<keyof PageView, 'walk'>, id: string, title: string][] = [
-  ['results', 'results', 'Results'],
+const contents: [Exclude<keyof PageView, 'walk'>, id: string, title: string][] = [
+  ['results', 'results', sectionTitles.results],
   ['noise', 'noise', 'Noise'],
-  ['curves', 'curves', 'Learning curves'],
-  ['examples', 'examples', 'Worked examples'],
+  ['curves', 'curves', sectionTitles.curves],
+  ['examples', 'examples', sectionTitles.examples],
   ['costs', 'cost', 'Cost'],
   ['runs', 'reproduce', 'Environment'],
   ['diagnostics', 'diagnostics', 'Diagnostics'],
@@ -289,7 +290,7 @@ const sectionTitles: [Exclude<keyof PageView, 'walk'>, id: string, title: string
 
 /** Renders the page. It is self-contained and works offline. */
 export function renderPage(view: PageView): string {
-  const sections = sectionTitles.flatMap(([key, id, title]) => (view[key].length > 0 ? [{ id, title }] : []));
+  const sections = contents.flatMap(([key, id, title]) => (view[key].length > 0 ? [{ id, title }] : []));
   const scripts = { library: chartLibrary(), module: `${browserModule('reports/browser/page')}openPage();\n` };
   const allowed = Object.values(scripts).map(hashSource).join(' ');
   const plots = jsonForHtml(view.plots);

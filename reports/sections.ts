@@ -20,6 +20,7 @@ import {
   wholeTable,
 } from './tables.js';
 import { plain } from './format.js';
+import { sectionTitles } from './titles.js';
 
 /** Bar charts shown at first; the others are folded. */
 const firstBars = 4;
@@ -47,7 +48,7 @@ export async function resultViews(
     const compares = set.simulated === undefined ? isFirst : firstOf((one) => isSimulation(one, set));
     const parts = await partsOf(set, fileNameOf(set, i), subjects, draw);
     const folded = i > 0 && (!compares || isLesser);
-    views.push({ title: `${set.title} · n = ${plain(set.about.n)}`, folded, parts: parts.map(marked(set)) });
+    views.push({ title: titleOf(set), folded, parts: parts.map(marked(set)) });
   }
   for (const subject of subjects) {
     const compared = compareSettings(subject);
@@ -55,12 +56,15 @@ export async function resultViews(
       ...(compared
         ? [{ table: settingTable(compared) }, { figures: await draw(settingFigures(compared, subject.dataset)) }]
         : []),
-      ...differingTables(subject.groups).map((table) => ({ heading: 'What differs in the settings', table })),
+      ...differingTables(subject.groups).map((table) => ({ heading: sectionTitles.differing, table })),
     ];
     if (parts.length > 0) views.push({ title: `Settings compared on ${subject.dataset}`, parts });
   }
   return views;
 }
+
+/** Title of the section of a set. */
+export const titleOf = ({ title, about }: ResultSet): string => `${title} · n = ${plain(about.n)}`;
 
 /** Charts over one varied number, with every figure at every value. */
 async function sweptParts(swept: Swept, name: string, draw: Draw): Promise<PartView[]> {
@@ -194,7 +198,8 @@ function rowParts(heading: string, found: { row: ResultRow; section: Section }[]
   }));
 }
 
-function captionOf({ simulated, rows, about: { clusters } }: ResultSet): string {
+/** Caption of the table of a set. */
+export function captionOf({ simulated, rows, about: { clusters } }: ResultSet): string {
   return [
     `Of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over ${clusters}, averaged over seeds where there are several, then ± the standard deviation over seeds.`,
     rows.some(({ model }) => model !== undefined) &&

@@ -92,7 +92,7 @@ tr.own td:first-child small { font-weight: 400; }
 details.set { margin: 1.6rem 0; border-top: 1px solid var(--line); padding-top: 0.6rem; }
 details.set > summary { font-size: 1.08rem; font-weight: 600; }
 .example.first { max-width: 66rem; margin: 0.2rem 0 0.9rem; padding: 0.7rem 0.9rem; }
-[title] > dt, th[title] { text-decoration: underline dotted; text-underline-offset: 0.2em; cursor: help; }
+[title] > dt, th[title], .plot-title:not([title=""]) { text-decoration: underline dotted; text-underline-offset: 0.2em; cursor: help; }
 .example p { margin: 0.15rem 0; }
 .example dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 0.6rem; margin: 0.6rem 0; font-size: 0.9rem; }
 .example dt { color: var(--quiet); }

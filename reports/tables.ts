@@ -1,6 +1,6 @@
 /** Tables of a report: results, slices, misses, findings, cost. */
 import { sampleText, type Section } from '../src/run/evaluation.js';
-import { numberText, type Figure } from '../src/run/figures.js';
+import { numberText, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { phaseTitle } from './curves.js';
 import type { Cell, Fact, Table } from './html.js';
 import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
@@ -18,7 +18,10 @@ export function resultTable(set: ResultSet): Table {
   const timed = asks && rows.some(({ speed }) => speed);
   const against = `${set.main.title} against ${mainRow(set).label}`;
   const further: (Column | false)[] = [
-    rows.some(({ difference }) => difference) && { head: against, cell: (row) => differenceCell(row, set) },
+    rows.some(({ difference }) => difference) && {
+      head: against,
+      cell: (row) => differenceCell(row.difference, set.main),
+    },
     asks && { head: 'calls', cell: (row) => callsCell(row, set) },
     asks && { head: 'model tokens', cell: tokensCell },
     timed && { head: 'time', cell: speedCell },
@@ -27,10 +30,10 @@ export function resultTable(set: ResultSet): Table {
 }
 
 /** `−6.4`, its interval, and p. */
-function differenceCell({ difference }: ResultRow, { main }: ResultSet): Cell {
+export function differenceCell(difference: TestedDifference | undefined, figure: Figure): Cell {
   if (!difference) return { text: '' };
   const { value, low, high, pValue } = difference;
-  const text = (one: number) => signed(one, main);
+  const text = (one: number) => signed(one, figure);
   return { text: text(value), details: [`${text(low)} to ${text(high)}`, `p ${pText(pValue)}`] };
 }
 

@@ -17,6 +17,8 @@ export interface RunSummary {
   reason?: string;
   /** The current or last phase. */
   phase?: string;
+  /** Optimiser of its `ppo` phase, if it has one. */
+  algorithm?: string;
   /** PPO updates in its settings. */
   updates?: number;
   seed?: number;
@@ -39,6 +41,15 @@ export interface LiveEvents {
 
 /** A setting that differs between runs, with one value per run; null if a run lacks it. */
 export type SettingDifference = { key: string; values: (string | null)[] };
+
+/** A table as the report shows it: texts with quiet lines below them. */
+export interface ShownTable {
+  head: string[];
+  rows: { cells: ShownCell[]; own?: boolean }[];
+}
+
+/** @property kind of a difference that is none by chance */
+type ShownCell = { text: string; details?: string[]; kind?: 'better' | 'worse' | undefined };
 
 /** Display of a figure; see `src/run/figures.ts`. */
 export interface ShownFigure {
@@ -73,9 +84,12 @@ export interface ShownSet {
   /** Equal for sets of the same samples. */
   samples: string;
   task: string;
+  dataset: string;
   simulated?: string;
   figures: ShownFigure[];
   rows: ShownRow[];
+  /** Heading, table and caption of the report. */
+  shown: { heading: string; table: ShownTable; caption: string };
 }
 
 /** A worked example; see `src/run/evaluation.ts`. */
@@ -87,6 +101,8 @@ export interface ShownExample {
   /** Best first. */
   answers: { text: string; score?: string | undefined; right?: boolean | undefined }[];
   right: boolean;
+  /** In words. */
+  verdict: string;
   lines?: string[] | undefined;
   /** SVG of the walks; empty if there are none. */
   drawing: string;
@@ -149,4 +165,6 @@ export interface ShownComparison {
     differences: Record<string, ShownDifference>;
     slices?: Record<string, Record<string, ShownDifference>>;
   }[];
+  /** The comparisons as a table. */
+  table: ShownTable;
 }

@@ -89,6 +89,7 @@ aside .reason { color: var(--bad); }
 .field output { font-variant-numeric: tabular-nums; min-width: 2.2em; }
 details.phase { margin: 0 0 1.2rem; }
 details.phase > summary { display: flex; align-items: baseline; gap: 0.7rem; padding: 0.3rem 0; border-bottom: 1px solid var(--line); margin-bottom: 0.8rem; }
+details.phase > summary .quiet { white-space: nowrap; }
 details.phase h2::first-letter { text-transform: uppercase; }
 details.phase > summary::before { content: "▸"; color: var(--quiet); }
 details.phase[open] > summary::before { content: "▾"; }
@@ -103,6 +104,7 @@ section.set .scroll { margin: 0.5rem 0; }
 .better small, .worse small { color: inherit; }
 .ask { display: flex; flex-wrap: wrap; gap: 0.6rem 1.2rem; align-items: center; margin: 0 0 1rem; font-size: 0.9rem; max-width: 60rem; }
 .ask .wide { flex: 1 1 20rem; }
+.ask .wide:has([name=question]) { flex-basis: 100%; }
 .ask .wide input { flex: 1; padding: 0.4rem 0.6rem; }
 .completed { position: relative; display: flex; flex: 1; min-width: 0; }
 .names { position: absolute; z-index: 1; top: 100%; left: 0; right: 0; max-height: 15rem; overflow-y: auto; margin: 0.2rem 0 0; padding: 0.2rem; list-style: none; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 6px; box-shadow: 0 4px 14px rgb(0 0 0 / 0.18); }
@@ -114,6 +116,9 @@ section.set .scroll { margin: 0.5rem 0; }
 .act { font-size: 0.86rem; padding: 0.35rem 1rem; font-weight: 600; }
 .answered { margin: 0 0 1rem; max-width: 60rem; }
 .answered header { font-size: 0.95rem; overflow-wrap: anywhere; }
+.answered header .quiet { white-space: nowrap; overflow-wrap: normal; }
+.answered th:not(.words):not(:first-child) { text-align: right; }
+.answered :is(th, td):first-child:not(.words) { min-width: 0; width: 4rem; }
 .example ol { margin: 0.3rem 0; padding-left: 1.8rem; font-size: 0.88rem; }
 .field select { max-width: min(34rem, 60vw); }
 @media (max-width: 900px) {

@@ -1,15 +1,18 @@
 /** Evaluations for the page: agents on the same samples, their differences, and worked examples. */
-import { compareEvaluations } from '../evaluation/compare.js';
+import { type Comparison, compareEvaluations } from '../evaluation/compare.js';
 import { readEvaluation } from '../evaluation/keep.js';
 import type { Compared, Measure, Row } from '../evaluation/score.js';
-import { drawingOf } from '../reports/examples.js';
-import { collectResults, type ResultSet } from '../reports/results.js';
+import { drawingOf, saidView } from '../reports/examples.js';
+import { collectResults, headOf, mainFigures, type ResultSet } from '../reports/results.js';
 import { type EvaluationData, loadEvaluation, type RunData, subjectsOf } from '../reports/run-data.js';
+import { captionOf, titleOf } from '../reports/sections.js';
+import { differenceCell, resultTable } from '../reports/tables.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
+import type { Figure, TestedDifference } from '../src/run/figures.js';
 import { evaluationFiles } from '../src/run/run-files.js';
 import { loadTask, type TaskName, taskNames } from '../tasks/index.js';
-import type { ShownComparison, ShownExample, ShownSet } from './api.js';
+import type { ShownComparison, ShownExample, ShownSet, ShownTable } from './api.js';
 import { type Place, plainFile, refuseLinks } from '../src/run/places.js';
 import { readPlacedRun, type World } from './runs.js';
 
@@ -61,7 +64,12 @@ export function openResults(world: World) {
     /** The worked examples of an evaluation. */
     examples(key: string): { agent: string; examples: ShownExample[] } {
       const { agent, examples } = open(key).data.record;
-      return { agent, examples: examples.map((example) => ({ ...example, drawing: drawingOf(example) })) };
+      const shown = (one: (typeof examples)[number]) => ({
+        ...one,
+        verdict: saidView(one).verdict,
+        drawing: drawingOf(one),
+      });
+      return { agent, examples: examples.map(shown) };
     },
 
     /**
@@ -91,7 +99,8 @@ export function openResults(world: World) {
       const comparisons = compareEvaluations(measure, compared, { mixed }, at);
       const { n, clusters, figures } = reference.record;
       const tested = figures.filter((figure) => figure.tested);
-      return { against: { key: against, name: reference.name }, n, clusters, figures: tested, comparisons };
+      const table = comparisonTable(tested, comparisons);
+      return { against: { key: against, name: reference.name }, n, clusters, figures: tested, comparisons, table };
     },
   };
 }
@@ -116,15 +125,38 @@ function namesOf(sets: readonly ShownSet[], keys: readonly string[]): string[] {
   });
 }
 
+/** Differences from the reference, then those within slices, in the main figures that were tested. */
+function comparisonTable(tested: readonly Figure[], comparisons: readonly Comparison[]): ShownTable {
+  const all = tested.filter(({ key }) => comparisons.some(({ differences }) => differences[key]));
+  const main = mainFigures({ figures: all });
+  const figures = main.length > 0 ? main : all;
+  const row = (name: string, differences: Comparison['differences'], own: boolean) => ({
+    own,
+    cells: [{ text: name }, ...figures.map((figure) => markedCell(differences[figure.key], figure))],
+  });
+  const rows = comparisons.flatMap(({ agent, differences, slices = {} }) => [
+    row(agent, differences, true),
+    ...Object.entries(slices).map(([slice, own]) => row(slice.replace('=', ': '), own, false)),
+  ]);
+  return { head: ['agent', ...figures.map(headOf)], rows };
+}
+
+function markedCell(one: TestedDifference | undefined, figure: Figure): ShownTable['rows'][number]['cells'][number] {
+  const isSure = one && (one.low > 0 || one.high < 0);
+  const kind = !isSure ? undefined : one.value > 0 === (figure.better === 'high') ? 'better' : 'worse';
+  return { ...differenceCell(one, figure), kind };
+}
+
 function shownSet(set: ResultSet, keys: ReadonlyMap<EvaluationRecord, string>): ShownSet {
   const { title, samples, simulated, about, figures, rows } = set;
   return {
-    ...{ title, samples, task: about.task, simulated, figures: [...figures] },
+    ...{ title, samples, task: about.task, dataset: about.dataset, simulated, figures: [...figures] },
     rows: rows.map(({ label, aside, own, seeds, metrics, cost, records }) => ({
       ...{ label, aside, own, seeds, metrics },
       evaluations: records.flatMap((record) => keys.get(record) ?? []),
       cost: Object.fromEntries(Object.entries(cost).map(([kind, { mean }]) => [kind, mean])),
       examples: records[0]!.examples.length,
     })),
+    shown: { heading: titleOf(set), table: resultTable(set), caption: captionOf(set) },
   };
 }

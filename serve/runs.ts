@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { readIndex } from '../checkpoints/store.js';
 import { datasetOf } from '../reports/run-data.js';
-import { plainName, settingsKey } from '../reports/format.js';
+import { algorithmOf, plainName, settingsKey } from '../reports/format.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
@@ -103,6 +103,7 @@ function summaryOf(place: Place): RunSummary {
       group: settingsKey(config),
       state: isStale ? 'stale' : state.status,
       ...{ reason: state.reason, phase: state.phase, dataset },
+      algorithm: enabled === true ? algorithmOf(config) : undefined,
       updates: counted ? updates : undefined,
       seed: typeof config.seed === 'number' ? config.seed : undefined,
       started: environment.started,

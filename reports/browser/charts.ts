@@ -13,6 +13,7 @@
 import type { Chart as ChartType } from 'chart.js';
 import { dark, light, type View } from '../plots/chart.js';
 import { configOf, sizeOf } from '../plots/config.js';
+import { meaningOf } from '../../src/run/figure-meanings.js';
 import { csvCell } from '../../src/run/printable.js';
 import type { LinePlot, Plot, PlotLine, Value } from '../plots/plot.js';
 import { courseOf } from '../plots/series.js';
@@ -87,6 +88,7 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
   const furnish = () => {
     const { title: text } = plot;
     title.textContent = text;
+    title.title = meaningOf(text) ?? '';
     canvas.setAttribute('aria-label', alt ?? text);
     // Without title and names, which are shown next to the canvas.
     stage.style.height = `${plot.kind === 'lines' ? (plot.height ?? 250) - 40 : sizeOf(plot).height - 20}px`;

@@ -1,18 +1,6 @@
 /** From the records of a log to plots of its metrics, for reports and the live page: lines, axes, units, smoothing. */
+import { type Declared, measureOf, phaseWords } from '../titles.js';
 import type { LinePlot, PlotLine, Value } from './plot.js';
-
-/** Phases of training in order: the name within a sentence, and the unit of a step. */
-export const phaseWords: Readonly<Record<string, { name: string; steps: string }>> = {
-  transe: { name: 'TransE', steps: 'epochs over the graph' },
-  bilinear: { name: 'bilinear embeddings', steps: 'epochs over the graph' },
-  encode: { name: 'text vectors', steps: 'steps' },
-  clone: { name: 'cloning', steps: 'updates' },
-  fit: { name: 'fitting', steps: 'steps' },
-  ppo: { name: 'PPO', steps: 'updates' },
-};
-
-/** The name of a phase within a sentence. */
-export const phaseName = (phase: string): string => phaseWords[phase]?.name ?? phase;
 
 /** A record of `metrics.jsonl`; null for values that are not finite. */
 export type LoggedMetrics = { phase: string; step: number; metrics: Readonly<Record<string, Value>> };
@@ -33,8 +21,6 @@ interface RunLine extends Pick<PlotLine, 'label' | 'color' | 'dashed'> {
 
 /** Horizontal axes. */
 export type Axis = 'step' | Taken;
-
-type Declared = Readonly<Record<'key' | 'title' | 'unit', string>>;
 
 interface PlotOptions {
   /** Figures that evaluations declare, see `src/run/figures.ts`. */
@@ -134,31 +120,6 @@ const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; un
     { from: 7200, scale: 3600, unit: 'hours' },
   ],
 };
-
-const titles: Readonly<Record<string, string>> = {
-  'rollout/reward': 'mean reward of a walk',
-  'train/loss': 'loss on train',
-  'rollout/hit_rate': 'walks that end on the answer, %',
-};
-
-/** Axis title such as `path@1 on valid, %`, and the unit: `%` for fractions shown as percent. */
-export function measureOf(
-  key: string,
-  figures: readonly Declared[],
-  values: readonly number[],
-): { title: string; unit: string } {
-  const [kind, ...rest] = key.split('/');
-  const declared = kind === 'eval' ? figures.find((one) => one.key === rest.join('/')) : undefined;
-  const unit = declared?.unit ?? (isShare(key, values) ? '%' : '');
-  const name = declared?.title ?? rest.join('/').replaceAll('_', ' ');
-  const title = titles[key] ?? `${name}${kind === 'eval' ? ' on valid' : ''}${unit === '%' ? ', %' : ''}`;
-  return { title, unit };
-}
-
-function isShare(key: string, values: readonly number[]): boolean {
-  if (/(rate|fraction|accuracy)$/.test(key)) return !key.endsWith('learning_rate');
-  return key.startsWith('eval/') && !key.endsWith('loss') && values.every((value) => value >= 0 && value <= 1);
-}
 
 /** Series of every metric of a phase by key: values by step, in logging order; of repeated steps the last counts. */
 export function seriesOfPhase<One extends Value>(

@@ -1,14 +1,17 @@
 /** Live curves of the selected runs. */
 import { drawChart, type DrawnChart } from '../../reports/browser/charts.js';
 import type { LinePlot } from '../../reports/plots/plot.js';
-import { type Axis, phaseName, phaseWords, plotsOf } from '../../reports/plots/series.js';
-import { choice, controls, h } from './dom.js';
-import type { State } from './state.js';
+import { type Axis, plotsOf } from '../../reports/plots/series.js';
+import { curveTitle, phaseHeading, phaseName, phaseWords, sectionTitles } from '../../reports/titles.js';
+import type { ShownSet } from '../api.js';
+import { choice, controls, get, h } from './dom.js';
+import type { Change, State } from './state.js';
 
 interface NamedPlot {
-  /** `ppo eval/path@1`. */
+  /** `demo ppo eval/path@1`. */
   id: string;
-  phase: string;
+  /** Heading of its section. */
+  section: string;
   plot: LinePlot;
 }
 
@@ -23,12 +26,13 @@ export function openCurves(view: HTMLElement, state: State) {
   const body = h('div', { class: 'sections' });
   const note = h('p', { class: 'quiet', role: 'status' });
   const draw = (reset = false) => update(reset);
-  view.replaceChildren(h('h1', {}, 'Curves'), controlsOf(state, draw), note, body);
+  let sets: readonly ShownSet[] = [];
+  view.replaceChildren(h('h1', {}, sectionTitles.curves), controlsOf(state, draw), note, body);
 
   /** @param reset drops zooms and chosen axes */
   function update(reset = false): void {
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    const plots = shownPlots(state).filter(({ id, plot }) =>
+    const plots = shownPlots(state, sets).filter(({ id, plot }) =>
       words.every((word) => `${id} ${plot.title}`.toLowerCase().includes(word)),
     );
     const troubles = state.shownRuns().flatMap(({ id, key }) => {
@@ -57,9 +61,15 @@ export function openCurves(view: HTMLElement, state: State) {
     arrange(body, plots, (id) => cards.get(id)!.element);
   }
 
+  /** Figures of evaluations name curves; without them, their keys do. */
+  const readSets = async () => {
+    ({ sets } = await get<{ sets: ShownSet[] }>('/api/results').catch(() => ({ sets })));
+    update();
+  };
   update();
+  void readSets();
   return {
-    update: () => update(),
+    update: (change: Change) => (change === 'list' ? void readSets() : update()),
     close() {
       for (const { drawn } of cards.values()) drawn.remove();
     },
@@ -69,21 +79,37 @@ export function openCurves(view: HTMLElement, state: State) {
 const phases = Object.keys(phaseWords);
 const kinds = ['eval', 'rollout', 'train'];
 
-/** Plots of the selected runs: the last phase first, evaluations before training metrics. */
-function shownPlots(state: State): NamedPlot[] {
+/** Plots of the selected runs: the last phase first, evaluations before training metrics; those of two data sets never share a chart. */
+function shownPlots(state: State, sets: readonly ShownSet[]): NamedPlot[] {
   const { axis, smoothing } = state.options;
-  const lines = state
-    .shownLines()
-    .map((line) => ({ ...line, runs: line.runs.flatMap(({ key }) => state.logs.get(key) ?? []) }));
+  const lines = state.shownLines().map((line) => ({
+    ...line,
+    dataset: line.runs[0]!.dataset ?? '',
+    algorithms: line.runs.flatMap(({ algorithm }) => algorithm ?? []),
+    runs: line.runs.flatMap(({ key }) => state.logs.get(key) ?? []),
+  }));
   const logged = new Set(lines.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase))));
+  const datasets = [...new Set(lines.map(({ dataset }) => dataset))];
   const kindOf = (key: string) => kinds.indexOf(key.split('/')[0]!) + 1 || kinds.length + 1;
+  const plotsIn = (phase: string, dataset: string) => {
+    const own = lines.filter((line) => line.dataset === dataset);
+    const name = phaseName(
+      phase,
+      own.flatMap(({ algorithms }) => algorithms),
+    );
+    const section = phaseHeading(name, datasets.length > 1 ? dataset : undefined);
+    const trained = sets.filter((set) => set.dataset === dataset && set.rows.some((row) => row.own));
+    const figures = trained.flatMap((set) => set.figures);
+    return [...plotsOf(own, phase, { axis, smoothing, figures, growing: true })]
+      .sort(([a], [b]) => kindOf(a) - kindOf(b) || (a < b ? -1 : 1))
+      .map(([key, plot]) => {
+        const title = curveTitle(name, plot.title);
+        return { id: `${dataset} ${phase} ${key}`, section, plot: { ...plot, title, showsLogged: true } };
+      });
+  };
   return [...logged]
     .sort((a, b) => phases.indexOf(b) - phases.indexOf(a) || (a < b ? -1 : 1))
-    .flatMap((phase) =>
-      [...plotsOf(lines, phase, { axis, smoothing, growing: true })]
-        .sort(([a], [b]) => kindOf(a) - kindOf(b) || (a < b ? -1 : 1))
-        .map(([key, plot]) => ({ id: `${phase} ${key}`, phase, plot: { ...plot, showsLogged: true } })),
-    );
+    .flatMap((phase) => datasets.flatMap((dataset) => plotsIn(phase, dataset)));
 }
 
 /** @param draw called after changes; true drops zooms and chosen axes */
@@ -130,23 +156,23 @@ function controlsOf(state: State, draw: (reset?: boolean) => void): HTMLElement 
   );
 }
 
-/** One section per phase; unchanged elements are not touched, so that focus is kept. */
+/** One section per phase and data set; unchanged elements are not touched, so that focus is kept. */
 function arrange(body: HTMLElement, plots: readonly NamedPlot[], elementOf: (id: string) => HTMLElement): void {
   const present = new Map(
-    [...body.querySelectorAll<HTMLElement>('details.phase')].map((one) => [one.dataset.phase!, one]),
+    [...body.querySelectorAll<HTMLElement>('details.phase')].map((one) => [one.dataset.section!, one]),
   );
-  const phases = [...new Set(plots.map(({ phase }) => phase))];
-  for (const [phase, section] of present) if (!phases.includes(phase)) section.remove();
-  phases.forEach((phase, place) => {
-    const own = plots.filter((plot) => plot.phase === phase);
-    const section =
-      present.get(phase) ??
-      h('details', { class: 'phase', open: true, 'data-phase': phase }, h('summary'), h('div', { class: 'cards' }));
+  const sections = [...new Set(plots.map(({ section }) => section))];
+  for (const [name, element] of present) if (!sections.includes(name)) element.remove();
+  sections.forEach((name, place) => {
+    const own = plots.filter(({ section }) => section === name);
+    const element =
+      present.get(name) ??
+      h('details', { class: 'phase', open: true, 'data-section': name }, h('summary'), h('div', { class: 'cards' }));
     const count = h('span', { class: 'quiet' }, `${own.length} ${own.length === 1 ? 'figure' : 'figures'}`);
-    section.querySelector('summary')!.replaceChildren(h('h2', {}, phaseName(phase)), count);
+    element.querySelector('summary')!.replaceChildren(h('h2', {}, name), count);
     const cards = own.map(({ id }) => elementOf(id));
-    keepInOrder(section.querySelector('.cards')!, cards);
-    if (body.children[place] !== section) body.insertBefore(section, body.children[place] ?? null);
+    keepInOrder(element.querySelector('.cards')!, cards);
+    if (body.children[place] !== element) body.insertBefore(element, body.children[place] ?? null);
   });
 }
 

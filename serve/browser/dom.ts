@@ -1,4 +1,5 @@
 /** Elements without markup, so that all text from data stays text, and requests to the server. */
+import { meaningOf } from '../../src/run/figure-meanings.js';
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>;
 type Child = Node | string | undefined | false;
@@ -21,14 +22,14 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A scrollable table; cells are texts or elements, numbers are right-aligned. */
+/** A scrollable table; cells are texts or elements, numbers are right-aligned. @param own places of highlighted rows @param words places of columns of text */
 export function table(
   head: readonly Child[],
   rows: readonly (readonly Child[])[],
-  { label, words = [] }: { label: string; words?: readonly number[] },
+  { label, words = [], own = [] }: { label: string; words?: readonly number[]; own?: readonly number[] },
 ): HTMLElement {
   const cell = (name: 'td' | 'th') => (child: Child, i: number) =>
-    h(name, { class: words.includes(i) ? 'words' : undefined, scope: name === 'th' ? 'col' : undefined }, child);
+    h(name, { class: words.includes(i) ? 'words' : undefined, ...(name === 'th' && headOf(child)) }, child);
   return h(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label },
@@ -36,10 +37,17 @@ export function table(
       'table',
       {},
       h('thead', {}, h('tr', {}, ...head.map(cell('th')))),
-      h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map(cell('td'))))),
+      h(
+        'tbody',
+        {},
+        ...rows.map((row, i) => h('tr', { class: own.includes(i) ? 'own' : undefined }, ...row.map(cell('td')))),
+      ),
     ),
   );
 }
+
+/** Attributes of a head, whose figure is explained on hover. */
+const headOf = (child: Child) => ({ scope: 'col', title: typeof child === 'string' ? meaningOf(child) : undefined });
 
 /** A labelled select. @param options value and text, or one for both */
 export function choice(

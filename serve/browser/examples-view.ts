@@ -1,4 +1,5 @@
 /** Worked examples: the question, and the agent's ranked walks drawn on the graph. */
+import { examplesCaption, sectionTitles } from '../../reports/titles.js';
 import type { ShownExample, ShownSet } from '../api.js';
 import { choice, controls, drawing, get, h, quiet, trouble } from './dom.js';
 import type { State } from './state.js';
@@ -11,11 +12,11 @@ export function openExamples(view: HTMLElement, _state: State) {
   const note = h('p', { class: 'quiet', role: 'status' });
   const chosenBy = controls();
   let [wanted, examples]: [Wanted, ShownExample[]] = ['all', []];
-  view.replaceChildren(h('h1', {}, 'Examples'), chosenBy, note, body);
+  view.replaceChildren(h('h1', {}, sectionTitles.examples), chosenBy, note, body);
 
   const draw = () => {
     const shown = examples.filter(({ right }) => wanted === 'all' || right === (wanted === 'right'));
-    note.textContent = `${shown.length} of ${examples.length} examples, drawn by a fixed seed from all that was asked. Strokes are as wide as a walk is likely: the one taken is full, gold is green, the rest is grey.`;
+    note.textContent = `${shown.length} of ${examples.length}. ${examplesCaption}`;
     body.replaceChildren(...shown.map(exampleCard));
   };
   const load = async () => {
@@ -63,9 +64,8 @@ function nameOf(label: string, title: string, key: string, all: readonly string[
   return `${label}${all.length > 1 ? `, ${key.split('/')[0]}` : ''} — ${title}`;
 }
 
-function exampleCard({ id, asked, gold, answers, right, lines = [], drawing: svg }: ShownExample): HTMLElement {
-  const place = answers.findIndex((answer) => answer.right);
-  const verdict = right ? 'right' : place > 0 ? `right is ranked ${place + 1}` : 'wrong';
+function exampleCard(example: ShownExample): HTMLElement {
+  const { id, asked, gold, answers, right, verdict, lines = [], drawing: svg } = example;
   const messages = asked.map((text) => {
     const [, sender, said] = /^(user|assistant): ([^]*)$/.exec(text) ?? [];
     return h('p', { class: `message ${sender ?? ''}` }, said ?? text);
@@ -88,7 +88,7 @@ function exampleCard({ id, asked, gold, answers, right, lines = [], drawing: svg
     earlier.length > 0 &&
       h('details', { class: 'earlier' }, h('summary', {}, count(earlier, 'earlier message')), ...earlier),
     ...messages.slice(-3),
-    h('dl', {}, h('dt', {}, 'gold'), h('dd', { class: 'hit' }, gold.join('; '))),
+    h('dl', {}, h('dt', {}, 'right'), h('dd', { class: 'hit' }, gold.join('; '))),
     svg !== '' && drawing(svg),
     h(
       'details',

@@ -1,4 +1,5 @@
 /** The page: tabs over one list of runs. */
+import { sectionTitles } from '../../reports/titles.js';
 import { openAsk } from './ask-view.js';
 import { openCurves } from './curves-view.js';
 import { h } from './dom.js';
@@ -20,9 +21,9 @@ interface Tab {
 }
 
 const tabs: Readonly<Record<string, Tab>> = {
-  curves: { title: 'Curves', open: openCurves },
-  results: { title: 'Results', open: openResults },
-  examples: { title: 'Examples', open: openExamples },
+  curves: { title: sectionTitles.curves, open: openCurves },
+  results: { title: sectionTitles.results, open: openResults },
+  examples: { title: sectionTitles.examples, open: openExamples },
   ask: { title: 'Ask', open: openAsk },
   settings: { title: 'Settings', open: openSettings },
 };

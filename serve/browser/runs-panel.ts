@@ -1,6 +1,7 @@
 /** The list of runs with selection and progress. */
 import { dark } from '../../reports/plots/chart.js';
-import { paceOf, phaseName } from '../../reports/plots/series.js';
+import { paceOf } from '../../reports/plots/series.js';
+import { phaseName } from '../../reports/titles.js';
 import { timeToGo } from '../../src/run/duration.js';
 import type { RunSummary } from '../api.js';
 import { h, quiet } from './dom.js';
@@ -114,12 +115,13 @@ function runItem(run: RunSummary, state: State, color: string | undefined): HTML
 }
 
 /** `PPO 12 of 30, 03:25 to go`. */
-function progressOf({ key, phase, updates, state: how }: RunSummary, state: State): string {
+function progressOf({ key, phase, algorithm, updates, state: how }: RunSummary, state: State): string {
   if (how === 'finished' || phase === undefined) return '';
   const { metrics = [], timings = [] } = state.logs.get(key) ?? {};
   const step = metrics.findLast((record) => record.phase === phase)?.step ?? 0;
-  if (step === 0) return phaseName(phase);
-  const done = `${phaseName(phase)} ${step}`;
+  const name = phaseName(phase, algorithm === undefined ? [] : [algorithm]);
+  if (step === 0) return name;
+  const done = `${name} ${step}`;
   if (phase !== 'ppo' || updates === undefined) return done;
   const left = how === 'running' ? timeToGo(updates - step, paceOf(timings, phase)) : undefined;
   return `${done} of ${updates}${left === undefined ? '' : `, ${left} to go`}`;

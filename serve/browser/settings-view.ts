@@ -1,4 +1,5 @@
 /** Settings in which the selected runs differ, and all settings of one run. */
+import { sectionTitles } from '../../reports/titles.js';
 import type { SettingDifference, ShownRun } from '../api.js';
 import { choice, controls, get, h, quiet, table, trouble } from './dom.js';
 import type { State } from './state.js';
@@ -34,7 +35,7 @@ export function openSettings(view: HTMLElement, state: State) {
         ...values.map((value) => value ?? '—'),
       ]);
       differences.replaceChildren(
-        h('h2', {}, 'What differs'),
+        h('h2', {}, sectionTitles.differing),
         rows.length === 0
           ? quiet('Nothing: their settings are equal.')
           : table(['setting', ...runs.map(({ id }) => id)], rows, { label: 'settings that differ' }),

@@ -83,10 +83,10 @@ export function openState(onChange: (change: Change) => void) {
   };
 
   const takeList = (list: RunSummary[]) => {
-    const isNew = JSON.stringify(list) !== JSON.stringify(runs);
     runs = list;
     if (!wasChosen) shown = new Set(latest(list));
-    if (isNew) changed('list');
+    // Also of equal runs: evaluations have changed.
+    changed('list');
     follow();
   };
 

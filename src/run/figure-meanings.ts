@@ -10,13 +10,16 @@ const meanings: readonly (readonly [name: RegExp, meaning: (k: string) => string
     /^(?:relation-path|path of relations)@(\d+)$/,
     (k) => `As path@${k}, by the relations alone: any walk along the same relations counts.`,
   ],
-  [/^target@(\d+)$/, (k) => `Share of questions where a walk that ends on the right entity is ${among(k)}.`],
+  [
+    /^target@(\d+)$/,
+    (k) => `Share of questions where a walk that ends on the right entity is ${among(k)} the agent ranks.`,
+  ],
   [
     /^hits?@(\d+)$/,
     (k) => `Share of questions whose right answer is ${k === '1' ? 'ranked first' : `among the first ${k}`}.`,
   ],
   [
-    /^(?:(?:target|sum)-)?mrr(?: of paths| of targets|, summed walks)?$/,
+    /^(?:(?:target|sum)[- ])?mrr(?: of paths| of targets|, summed walks)?$/,
     () => 'Mean of 1 / rank of what is right: 1 if it is always first, 0.5 if always second.',
   ],
   [
@@ -57,12 +60,13 @@ const meanings: readonly (readonly [name: RegExp, meaning: (k: string) => string
 
 const among = (k: string) => (k === '1' ? 'the first that' : `among the first ${k} that`);
 
-/** The sentence for a figure by its key or its title, in any case, with or without its unit or what it is compared with; undefined for other words. */
+/** The sentence for a figure by its key or its title, in any case, with or without its unit, its samples, what it is compared with, and the phase that logged it; undefined for other words. */
 export function meaningOf(name: string): string | undefined {
   const plain = name
     .toLowerCase()
     .replaceAll('\u00a0', ' ')
-    .replace(/(, %| against .*| − .*)$/, '');
+    .replace(/^[^:]*: /, '')
+    .replace(/( on valid)?(, %)?( against .*| − .*| · .*)?$/, '');
   for (const [pattern, meaning] of meanings) {
     const found = pattern.exec(plain);
     if (found) return meaning(found[1] ?? '');

@@ -1,9 +1,12 @@
 /** The page of `kgwalk serve` as a browser shows it, while a run grows. `npm test` builds its scripts first. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { writeReport } from '../../reports/report.js';
 import { serve, type Serving } from '../../serve/server.js';
+import { openRun } from '../../src/run/run-folder.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 import { describeInBrowser, looks, type PageVisit } from '../fixtures/browser.js';
 import {
@@ -68,7 +71,7 @@ describeInBrowser('the live page', (browser) => {
   test('a curve grows when a line is written, and what was chosen stays', async () => {
     const page = await browser().visit(`${serving.url}?grow`, 1440, 'light');
     await until(page, drawn);
-    const last = `Chart.getChart(document.querySelector('[data-plot="ppo rollout/reward"] canvas'))?.scales.x.max`;
+    const last = `Chart.getChart(document.querySelector('[data-plot="opendialkg ppo rollout/reward"] canvas'))?.scales.x.max`;
     await until(page, `${last} === 20`);
     await page.evaluate(`(() => {
       const slider = document.querySelector('.controls input[type=range]');
@@ -122,6 +125,46 @@ describeInBrowser('the live page', (browser) => {
     }
     for (const release of locks) release();
     for (const id of ['timed', 'untimed']) rmSync(join(runs, id), { recursive: true });
+  });
+
+  test('titles of curves, heads of tables and what they mean are those of the report', async () => {
+    const folders = [1, 2, 3].map((seed) => join(runs, `talker-s${seed}`));
+    const { page: file } = await writeReport(folders.map((folder) => openRun(folder)), { to: join(folderWith({}), 'report') });
+    const own = await serve({ roots: folders, port: 0 });
+    /** Texts with what is shown on hover, of charts that are drawn as they come near. */
+    const curves = `(async () => {
+      for (const one of document.querySelectorAll('details')) one.open = true;
+      const titles = [];
+      for (const chart of document.querySelectorAll('.plot.lines')) {
+        chart.scrollIntoView();
+        while (!chart.querySelector('.plot-title')) await new Promise((done) => setTimeout(done, 10));
+        const { textContent, title } = chart.querySelector('.plot-title');
+        titles.push([textContent, title]);
+      }
+      return titles.sort();
+    })()`;
+    const heads = `[...document.querySelector('table').tHead.rows[0].cells].map(({ textContent, title }) => [textContent, title])`;
+    const heading = (level: number) => `[...document.querySelectorAll('h${level}')].map((one) => one.textContent)`;
+    const report = await browser().visit(pathToFileURL(file).href, 1440, 'light');
+    const [titles, columns, sections, sets] = [
+      await report.evaluate<[string, string][]>(curves),
+      await report.evaluate<[string, string][]>(heads),
+      await report.evaluate<string[]>(heading(2)),
+      await report.evaluate<string[]>(heading(3)),
+    ];
+    expect(titles.filter(([, meaning]) => meaning !== '').length).toBeGreaterThan(2);
+    const live = await browser().visit(`${own.url}?words`, 1440, 'light');
+    await until(live, drawn);
+    // Titles come with the evaluations; the report leaves out what never changes.
+    await until(live, `document.querySelector('.plot-title[title]:not([title=""])')`);
+    expect(await live.evaluate(curves)).toEqual(expect.arrayContaining(titles));
+    expect(sections).toContain(await live.evaluate(`document.querySelector('h1').textContent`));
+    const results = await browser().visit(`${own.url}?words-results#results`, 1440, 'light');
+    await until(results, views.results);
+    expect(await results.evaluate(heads)).toEqual(columns);
+    expect(sets).toEqual(expect.arrayContaining(await results.evaluate<string[]>(heading(2))));
+    expect(sections).toContain(await results.evaluate(`document.querySelector('h1').textContent`));
+    await own.close();
   });
 
   test('every control is reached by the Tab key, and the focus is seen', async () => {

@@ -148,7 +148,7 @@ describe('the report', () => {
     };
     const two = await write(['walker', 'long-reader'], 'two');
     expect(two).toContain('best of 2 trained agents, chosen');
-    expect(two).not.toContain('What differs');
+    expect(two).not.toContain('>What differs');
     const three = await write(Object.keys(configs), 'three');
     const [table] = /What differs in the settings[^]*?<\/table>/.exec(three)!;
     const rows = [...table.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row]) =>
