@@ -85,7 +85,6 @@ function shownPlots(state: State, sets: readonly ShownSet[]): NamedPlot[] {
   const lines = state.shownLines().map((line) => ({
     ...line,
     dataset: line.runs[0]!.dataset ?? '',
-    algorithms: line.runs.flatMap(({ algorithm }) => algorithm ?? []),
     runs: line.runs.flatMap(({ key }) => state.logs.get(key) ?? []),
   }));
   const logged = new Set(lines.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase))));
@@ -93,13 +92,12 @@ function shownPlots(state: State, sets: readonly ShownSet[]): NamedPlot[] {
   const kindOf = (key: string) => kinds.indexOf(key.split('/')[0]!) + 1 || kinds.length + 1;
   const plotsIn = (phase: string, dataset: string) => {
     const own = lines.filter((line) => line.dataset === dataset);
-    const name = phaseName(
-      phase,
-      own.flatMap(({ algorithms }) => algorithms),
-    );
+    const runs = state.shownRuns().filter((run) => (run.dataset ?? '') === dataset);
+    const algorithms = runs.flatMap(({ algorithm }) => algorithm ?? []);
+    const name = phaseName(phase, algorithms);
     const section = phaseHeading(name, datasets.length > 1 ? dataset : undefined);
-    const trained = sets.filter((set) => set.dataset === dataset && set.rows.some((row) => row.own));
-    const figures = trained.flatMap((set) => set.figures);
+    const isTrained = (set: ShownSet) => set.dataset === dataset && set.rows.some((row) => row.own);
+    const figures = sets.filter(isTrained).flatMap((set) => set.figures);
     return [...plotsOf(own, phase, { axis, smoothing, figures, growing: true })]
       .sort(([a], [b]) => kindOf(a) - kindOf(b) || (a < b ? -1 : 1))
       .map(([key, plot]) => {

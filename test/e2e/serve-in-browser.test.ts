@@ -129,7 +129,10 @@ describeInBrowser('the live page', (browser) => {
 
   test('titles of curves, heads of tables and what they mean are those of the report', async () => {
     const folders = [1, 2, 3].map((seed) => join(runs, `talker-s${seed}`));
-    const { page: file } = await writeReport(folders.map((folder) => openRun(folder)), { to: join(folderWith({}), 'report') });
+    const { page: file } = await writeReport(
+      folders.map((folder) => openRun(folder)),
+      { to: join(folderWith({}), 'report') },
+    );
     const own = await serve({ roots: folders, port: 0 });
     /** Texts with what is shown on hover, of charts that are drawn as they come near. */
     const curves = `(async () => {
