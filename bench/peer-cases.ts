@@ -5,6 +5,12 @@ import { createBilinearStep, queryGroups } from '../agents/embeddings/bilinear/s
 import { knownAnswers } from '../src/embedding/known-answers.js';
 import { linkRanks } from '../src/embedding/rank-links.js';
 import { Graph, type TripleColumns } from '../src/kg/graph.js';
+import {
+  interquartileMean,
+  optimalityGap,
+  performanceProfile,
+  probabilityOfImprovement,
+} from '../src/metrics/aggregate.js';
 import { bootstrapMeans, pairedDifferences } from '../src/metrics/bootstrap.js';
 import { Rng } from '../src/run/seeds.js';
 import { Arena } from '../src/nn/simd/arena.js';
@@ -256,6 +262,24 @@ function bootstrap(): PeerCase {
   };
 }
 
+/** Scores of two agents, five and seven runs on each of six data sets, in steps of a tenth so that some are equal. */
+function aggregates(): PeerCase {
+  const rng = rngOf('aggregates');
+  const draw = (runs: number) =>
+    Array.from({ length: 6 }, () => Array.from({ length: runs }, () => rng.integer(13) / 10));
+  const [a, b] = [draw(5), draw(7)];
+  const thresholds = Array.from({ length: 14 }, (_, i) => i / 10 - 0.05);
+  return {
+    input: { a, b, thresholds },
+    numbers: {
+      'interquartile mean, optimality gap': [interquartileMean(a), optimalityGap(a)],
+      'probability of improvement': [probabilityOfImprovement(a, b)],
+      'performance profile': performanceProfile(a, thresholds),
+    },
+    within: 1e-10,
+  };
+}
+
 /** A graph of 25 entities, whose names are their ids. */
 function toyGraph(rng: Rng, numTriples: number): Graph {
   const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
@@ -337,6 +361,7 @@ export const cases: Readonly<Record<string, () => PeerCase | Promise<PeerCase>>>
   'a step of ComplEx': complexStep,
   'masked categorical': categorical,
   'bootstrap over clusters': bootstrap,
+  'scores over data sets': aggregates,
   'walks of a dialogue': rankedWalks,
   'beams of link queries': beams,
 };

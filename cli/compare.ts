@@ -79,6 +79,6 @@ async function compare(
 
 async function pageOf(evaluations: readonly string[], folder: string) {
   const { writeReport } = await import('../reports/report.js');
-  const { pairedFolders } = await import('../tasks/paired.js');
-  return writeReport([], { to: resolve(folder), evaluations, compare: pairedFolders });
+  const { keptStatistics } = await import('../tasks/kept-statistics.js');
+  return writeReport([], { to: resolve(folder), evaluations, statistics: keptStatistics });
 }

@@ -44,7 +44,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
   const { openRun } = await import('../src/run/run-folder.js');
   const { checkEvaluations, checkLog } = await import('../checkpoints/chain.js');
   const { writeReport } = await import('../reports/report.js');
-  const { pairedFolders } = await import('../tasks/paired.js');
+  const { keptStatistics } = await import('../tasks/kept-statistics.js');
   const named = names.map((name) => {
     const evaluation = foundEvaluation(name, root);
     if (evaluation !== undefined) return { evaluation };
@@ -65,7 +65,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
     {
       to: to === undefined ? place : resolve(to),
       evaluations: named.flatMap(({ evaluation }) => evaluation ?? []),
-      compare: pairedFolders,
+      statistics: keptStatistics,
       title,
     },
   );

@@ -1,8 +1,13 @@
 /** Several agents on the same samples: which differences are more than chance. */
-import { type BootstrapOptions, type PairedDifference, pairedDifferences } from '../src/metrics/bootstrap.js';
+import {
+  type BootstrapOptions,
+  differenceOverSeeds,
+  meanOverSeeds,
+  type PairedDifference,
+} from '../src/metrics/bootstrap.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
-import type { Figure } from '../src/run/figures.js';
+import type { Estimate, Figure } from '../src/run/figures.js';
 import { columnsOf, isShare, rowsBySlice } from './figures.js';
 import type { Compared, Measure, Row } from './score.js';
 
@@ -127,9 +132,12 @@ export function refuseOthers(named: readonly Compared<Row>[], wanted: AskedSampl
 const budgetText = ({ budget, budgetMode }: Pick<EvaluationRecord, 'budget' | 'budgetMode'>) =>
   `${budget ?? 'none'} ${budgetMode ?? ''}`.trim();
 
+/** Bootstrap resamples, and whether seed i of an agent belongs to seed i of its reference. */
+type SeedOptions = Pick<BootstrapOptions, 'resamples'> & { paired?: boolean };
+
 /**
  * Mean difference of one figure, an agent minus a reference, over the samples that it counts for both: one of them may have failed
- * where the other answered, or walk other edges. Of several seeds, each sample counts by its mean over them.
+ * where the other answered, or walk other edges. Of three seeds and more, seeds are drawn as well as samples.
  * @param agent, reference rows of each seed, of the same samples
  * @returns undefined where no sample is counted for all of them
  */
@@ -138,18 +146,34 @@ export function pairedOverSeeds<R extends Row>(
   figure: Figure,
   agent: readonly (readonly R[])[],
   reference: readonly (readonly R[])[],
-  { resamples }: Pick<BootstrapOptions, 'resamples'> = {},
+  { resamples, paired = false }: SeedOptions = {},
 ): PairedDifference | undefined {
-  const own = agent.map((rows) => valuesById(measure, figure, rows));
-  const others = reference.map((rows) => valuesById(measure, figure, rows));
-  const all = [...own, ...others];
-  const shared = (agent[0] ?? []).filter(({ id }) => all.every((values) => values.has(id)));
+  const shared = sharedValues(measure, figure, [...agent, ...reference]);
+  if (shared === undefined) return undefined;
+  const [own, others] = [shared.values.slice(0, agent.length), shared.values.slice(agent.length)];
+  return differenceOverSeeds(own, others, shared.clusters, { resamples, paired, share: isShare(figure) });
+}
+
+/** Mean of one figure over seeds and samples, with its interval of two levels; undefined where seeds count different samples. */
+export function estimateOverSeeds<R extends Row>(
+  measure: Measure<R>,
+  figure: Figure,
+  seeds: readonly (readonly R[])[],
+): Estimate | undefined {
+  const shared = sharedValues(measure, figure, seeds);
+  const whole = shared?.clusters.length === valuesById(measure, figure, seeds.flat()).size;
+  return shared && whole ? meanOverSeeds(shared.values, shared.clusters, { share: isShare(figure) }) : undefined;
+}
+
+/** Values [numSeeds][numSamples] of the samples that all count; undefined where there is none. */
+function sharedValues<R extends Row>(measure: Measure<R>, figure: Figure, seeds: readonly (readonly R[])[]) {
+  const all = seeds.map((rows) => valuesById(measure, figure, rows));
+  const shared = (seeds[0] ?? []).filter(({ id }) => all.every((values) => values.has(id)));
   if (shared.length === 0) return undefined;
-  const meansOf = (seeds: readonly Map<string, number>[]) =>
-    shared.map(({ id }) => seeds.reduce((sum, values) => sum + values.get(id)!, 0) / seeds.length);
-  const clusters = shared.map((row) => measure.cluster(row));
-  const shares = [isShare(figure)];
-  return pairedDifferences([meansOf(own)], [meansOf(others)], clusters, { resamples, shares })[0]!;
+  return {
+    values: all.map((values) => Float64Array.from(shared, ({ id }) => values.get(id)!)),
+    clusters: shared.map((row) => measure.cluster(row)),
+  };
 }
 
 /** A figure's value of each row that it counts, by the row's id. */

@@ -2,7 +2,16 @@
 import type { Section } from '../src/run/evaluation.js';
 import { intervalText, numberText, type Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
-import { boundOf, choicesOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
+import {
+  boundOf,
+  choicesOf,
+  headOf,
+  intervalsOver,
+  markOf,
+  saidOf,
+  type ResultRow,
+  type ResultSet,
+} from './results.js';
 import { palette } from './plots/colors.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { largest, meanOf } from './plots/series.js';
@@ -45,7 +54,7 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
   });
   const models = [...new Set(rows.flatMap(({ model }) => model ?? []))];
   const asked = models.length === 0 ? '' : ` Model: ${models.join(', ')}${set.simulated ? ', simulated' : ''}.`;
-  const caption = `Of ${plain(about.n)} samples, failures included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. In colour: agents that a run trained or that ask a model, each the same everywhere; grey: baselines.${asked}`;
+  const caption = `Of ${plain(about.n)} samples, failures included. Whiskers: 95\u00a0% bootstrap interval ${intervalsOver(set)}. In colour: agents that a run trained or that ask a model, each the same everywhere; grey: baselines.${asked}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
 
@@ -80,7 +89,7 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
     const plot: ScatterPlot = { kind: 'scatter', title, unit: main.unit, xLabel: `${xLabel}, log scale`, points };
     return [{ name: `${name}-cost-${key}`, alt, plot }];
   });
-  const caption = `Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals over ${set.about.clusters}. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.${rows.length > 10 ? ' Names that have no room are said where a mark is pointed at.' : ''}`;
+  const caption = `Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals ${intervalsOver(set)}. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.${rows.length > 10 ? ' Names that have no room are said where a mark is pointed at.' : ''}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
 

@@ -4,7 +4,7 @@ import { phases } from '../src/run/records.js';
 import { phaseTitle } from './curves.js';
 import type { Fact, PageView, Tile } from './html.js';
 import { edgeReservations } from './llm-ark.js';
-import { boundOf, mainRow, type ResultRow, type ResultSet } from './results.js';
+import { boundOf, intervalsOver, mainRow, type ResultRow, type ResultSet } from './results.js';
 import { encoderOf, seedOf, type RunData, type RunGroup, type Subject } from './run-data.js';
 import { largest, meanOf, takenUpTo } from './plots/series.js';
 import { askedFacts } from './tables.js';
@@ -221,7 +221,7 @@ export function tilesOf(set: ResultSet, subject: Subject | undefined): Tile[] {
   return [
     { name: main.title, value: text(value, set), detail: `${row.label}, n = ${plain(about.n)}` },
     ...againstTile(set, cloneOf(set)),
-    { name: '95\u00a0% interval', value: `${of(low)} to ${of(high)}`, detail: `over ${about.clusters}${seeds}` },
+    { name: '95\u00a0% interval', value: `${of(low)} to ${of(high)}`, detail: `${intervalsOver(set, [row])}${seeds}` },
     ...againstTile(set, strongest(set)),
     ...costTile(row, row.own ? subject : undefined),
   ];

@@ -9,7 +9,7 @@ import { firstWalk, workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './intro.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
-import { collectResults, withDifferences, type Compare } from './results.js';
+import { collectResults, withStatistics, type Statistics } from './results.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
@@ -31,8 +31,8 @@ interface ReportOptions {
   title?: string;
   /** Notice below the title. Default: which runs have not finished. */
   status?: string | undefined;
-  /** Default: no tests. */
-  compare?: Compare;
+  /** Default: no tests, and intervals of these runs alone. */
+  statistics?: Statistics;
 }
 
 /**
@@ -41,7 +41,7 @@ interface ReportOptions {
  */
 export async function writeReport(
   runs: readonly RunInfo[],
-  { to, evaluations = [], title, status, compare }: ReportOptions,
+  { to, evaluations = [], title, status, statistics }: ReportOptions,
 ): Promise<Report> {
   if (runs.length + evaluations.length === 0)
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
@@ -50,7 +50,7 @@ export async function writeReport(
   const saved = evaluations.map((folder) => loadEvaluation(folder));
   const all = [...loaded.flatMap((run) => run.evaluations), ...saved].map(namedBy(subjects));
   const collected = collectResults(all, subjects);
-  const sets = compare ? await withDifferences(collected, compare) : collected;
+  const sets = statistics ? await withStatistics(collected, statistics) : collected;
   const trained = trainedOf(subjects, sets);
   const groups = subjects.flatMap((subject) => subject.groups);
   const drawn: Drawn = { pictures: [], plots: [] };

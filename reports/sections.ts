@@ -5,7 +5,7 @@ import { barFigures, costFigures, foundBars, foundCurves } from './figures.js';
 import type { FigureGroup, PartView, ResultView, Table } from './html.js';
 import { paperTables } from './llm-ark.js';
 import type { Draw } from './pictures.js';
-import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
+import { headOf, intervalsOver, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { Subject } from './run-data.js';
 import { compareSettings, differingTables, settingFigures, settingTable } from './settings.js';
 import { collectNoise, sweptFigures, sweptIn, sweptTable, type Swept } from './varied-number.js';
@@ -199,9 +199,10 @@ function rowParts(heading: string, found: { row: ResultRow; section: Section }[]
 }
 
 /** Caption of the table of a set. */
-export function captionOf({ simulated, rows, about: { clusters } }: ResultSet): string {
+export function captionOf(set: ResultSet): string {
+  const { simulated, rows } = set;
   return [
-    `Of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over ${clusters}, averaged over seeds where there are several, then ± the standard deviation over seeds.`,
+    `Of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval ${intervalsOver(set)}, then ± the standard deviation over seeds.`,
     rows.some(({ model }) => model !== undefined) &&
       'Calls and tokens are means a sample; cached: share of the prompt tokens. Time is wall time, preparing included.',
     simulated !== undefined &&

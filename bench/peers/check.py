@@ -167,6 +167,18 @@ def bootstrap(c):
     }
 
 
+def aggregates(c):
+    from rliable import library, metrics
+
+    a, b = (np.array(c[name]).T for name in "ab")
+    profile = library.run_score_deviation
+    return "rliable " + version("rliable"), {
+        "interquartile mean, optimality gap": [metrics.aggregate_iqm(a), metrics.aggregate_optimality_gap(a)],
+        "probability of improvement": [metrics.probability_of_improvement(a, b)],
+        "performance profile": [profile(a, threshold) for threshold in c["thresholds"]],
+    }
+
+
 def walks(c):
     tails = c["tails"]
     edges = lambda entity: range(c["offsets"][entity], c["offsets"][entity + 1])
@@ -214,6 +226,7 @@ answers = {
     "a step of ComplEx": complex_step,
     "masked categorical": categorical,
     "bootstrap over clusters": bootstrap,
+    "scores over data sets": aggregates,
     "walks of a dialogue": walks,
     "beams of link queries": beams,
 }

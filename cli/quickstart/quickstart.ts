@@ -180,13 +180,13 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
 
   async function writePage(of: readonly RunInfo[], rows: readonly EvaluatedAgent[], status?: string) {
     const { writeReport } = await import('../../reports/report.js');
-    const { pairedFolders } = await import('../../tasks/paired.js');
+    const { keptStatistics } = await import('../../tasks/kept-statistics.js');
     return writeReport(of, {
       to: join(folder, 'report'),
       title: 'The quickstart: walks and answers on the demo world',
       status,
       evaluations: rows.map((row) => row.folder),
-      compare: pairedFolders,
+      statistics: keptStatistics,
     });
   }
   return {

@@ -7,7 +7,7 @@ import { commandLine, programName } from '../../src/run/command-line.js';
 import { agentTitle } from '../../src/run/evaluation.js';
 import { meaningOf } from '../../src/run/figure-meanings.js';
 import { intervalText, tableFigures, valueText } from '../../src/run/figures.js';
-import { pairedFolders } from '../../tasks/paired.js';
+import { keptStatistics } from '../../tasks/kept-statistics.js';
 import { printLine, printTable, type Row } from '../output.js';
 import type { EvaluatedAgent, QuickstartResult } from './quickstart.js';
 
@@ -42,7 +42,7 @@ export async function printWalks(walks: readonly EvaluatedAgent[]): Promise<void
   printLine('Percent, of the validation split; brackets: 95 % intervals.');
   const [clone, ppo] = walks.slice(-2) as [EvaluatedAgent, EvaluatedAgent];
   const [main] = ppo.record.figures;
-  const [difference] = await pairedFolders('dialogues', main!, [[ppo.folder]], [clone.folder]);
+  const [difference] = await keptStatistics.differences('dialogues', main!, [[ppo.folder]], [clone.folder]);
   if (difference) {
     const chance = difference.pValue < 0.05 ? '' : ': may be chance';
     printLine(

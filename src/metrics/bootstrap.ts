@@ -56,17 +56,85 @@ export function pairedDifferences(
   options: BootstrapOptions = {},
 ): PairedDifference[] {
   const differences = a.map((column, c) => Float64Array.from(clusters, (_, i) => column[i]! - b[c]![i]!));
-  return resampledMeans(differences, clusters, options).map((means, c) => {
-    const atMost = means.filter((d) => d <= 0).length;
-    const atLeast = means.filter((d) => d >= 0).length;
-    const resampled = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means.length + 1));
-    const difference = { value: mean(differences[c]!), ...percentiles(means), n: clusters.length };
-    const { value } = difference;
-    if (value === 0 || difference.low !== difference.high) return { ...difference, pValue: resampled };
-    const pValue = Math.max(resampled, Math.min(1, 2 * 0.5 ** new Set(clusters).size));
-    if (!(options.shares?.[c] && Math.abs(value) === 1)) return { ...difference, pValue };
-    const { low, high } = wilsonAt(value === 1 ? 1 : 0, new Set(clusters).size);
-    return { ...difference, low: 2 * low - 1, high: 2 * high - 1, pValue };
+  return resampledMeans(differences, clusters, options).map((means, c) =>
+    testedDifference(mean(differences[c]!), means, clusters, options.shares?.[c] === true),
+  );
+}
+
+/** @param means of the resamples, ascending @param share the difference is of values in [0, 1] */
+function testedDifference(
+  value: number,
+  means: Float64Array,
+  clusters: readonly (string | number)[],
+  share: boolean,
+): PairedDifference {
+  const atMost = means.filter((d) => d <= 0).length;
+  const atLeast = means.filter((d) => d >= 0).length;
+  const resampled = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means.length + 1));
+  const difference = { value, ...percentiles(means), n: clusters.length };
+  if (value === 0 || difference.low !== difference.high) return { ...difference, pValue: resampled };
+  const pValue = Math.max(resampled, Math.min(1, 2 * 0.5 ** new Set(clusters).size));
+  if (!(share && Math.abs(value) === 1)) return { ...difference, pValue };
+  const { low, high } = wilsonAt(value === 1 ? 1 : 0, new Set(clusters).size);
+  return { ...difference, low: 2 * low - 1, high: 2 * high - 1, pValue };
+}
+
+/** Number of seeds from which on they are drawn as well; fewer say too little of how runs differ. */
+export const leastSeeds = 3;
+
+/** Of the only column: whether its values lie in [0, 1]. */
+type SeedOptions = Omit<BootstrapOptions, 'shares'> & { share?: boolean };
+
+/**
+ * Mean of one figure over seeds and samples, with a 95 % percentile interval of two levels: from three seeds on, seeds and clusters are
+ * both drawn, crossed, as every seed answers the same samples. Of fewer the seeds stay: the interval is of these runs alone.
+ * @param seeds values [numSeeds][numSamples]
+ * @param clusters cluster id of each sample
+ * @source Owen and Eckles 2012 (bootstrap of crossed factors)
+ */
+export function meanOverSeeds(
+  seeds: readonly ArrayLike<number>[],
+  clusters: readonly (string | number)[],
+  { share = false, ...options }: SeedOptions = {},
+): Estimate {
+  const value = mean(seeds.map(mean));
+  const interval =
+    share && (value === 0 || value === 1)
+      ? wilsonAt(value, new Set(clusters).size)
+      : percentiles(drawnMeans(seeds, clusters, options).sort());
+  return { value, ...interval, n: clusters.length };
+}
+
+/**
+ * Mean difference a − b of one figure, seeds drawn as `meanOverSeeds` does.
+ * @param a, b values [numSeeds][numSamples] of the same samples
+ * @param paired seed i of both belongs together, such as a run and its clone: they are drawn together
+ */
+export function differenceOverSeeds(
+  a: readonly ArrayLike<number>[],
+  b: readonly ArrayLike<number>[],
+  clusters: readonly (string | number)[],
+  { paired, share = false, ...options }: SeedOptions & { paired: boolean },
+): PairedDifference {
+  const drawn = drawnMeans(a, clusters, options);
+  const others = drawnMeans(b, clusters, options, paired ? '' : 'b');
+  const means = drawn.map((own, i) => own - others[i]!).sort();
+  return testedDifference(mean(a.map(mean)) - mean(b.map(mean)), means, clusters, share);
+}
+
+/** float64 [resamples]; the draws of clusters are the same for the same clusters, those of seeds for the same `stream`. */
+function drawnMeans(
+  seeds: readonly ArrayLike<number>[],
+  clusters: readonly (string | number)[],
+  { resamples = 2000, seed = 0 }: BootstrapOptions,
+  stream = '',
+): Float64Array {
+  const counts = new Float64Array(clusters.length).fill(1);
+  const { drawn } = clusterTotals([counts, ...seeds], clusters, resamples, Rng.named(seed, 'metrics/bootstrap'));
+  const rng = seeds.length < leastSeeds ? undefined : Rng.named(seed, `metrics/bootstrap/seeds${stream}`);
+  return Float64Array.from(drawn, (totals) => {
+    const sum = seeds.reduce((total, _, s) => total + totals[1 + (rng?.integer(seeds.length) ?? s)]!, 0);
+    return sum / (seeds.length * totals[0]!);
   });
 }
 

@@ -1,9 +1,12 @@
 /** `kgwalk/metrics`: ranks, hits, answer metrics, risk and coverage, calibration, bootstrap intervals. @module kgwalk/metrics */
+export * from './aggregate.js';
 export * from './answers.js';
 export {
   type BootstrapOptions,
   bootstrapMeans,
+  differenceOverSeeds,
   groupDifference,
+  meanOverSeeds,
   type PairedDifference,
   pairedDifferences,
 } from './bootstrap.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { nothingEvaluated, reservationsOf, resultOf, tilesOf } from '../../reports/intro.js';
-import { collectResults, facetsOf, withDifferences } from '../../reports/results.js';
+import { collectResults, facetsOf, withStatistics } from '../../reports/results.js';
 import { groupRuns, subjectsOf, type EvaluationData, type RunData } from '../../reports/run-data.js';
 import { missTable, resultTable, sliceTable, slicesTable, wholeTable } from '../../reports/tables.js';
 import { methodOf, plainName, settingsKey } from '../../reports/format.js';
@@ -305,7 +305,11 @@ describe('results', () => {
   test('say where a difference may be chance, by the test of each sample', async () => {
     const sets = collect([run('r', { seed: 1 }, [walker(0.28)])], [madeUpEvaluation('frequency', 0.27)]);
     const difference = { value: -0.01, low: -0.03, high: 0.01, n: 2127, pValue: 0.31 };
-    const [set] = await withDifferences(sets, async () => [difference]);
+    const [set] = await withStatistics(sets, {
+      leastSeeds: 3,
+      differences: async () => [difference],
+      estimates: async () => ({}),
+    });
     expect(resultOf(set!)).toContain('1.0 points above most frequent (27.0\u00a0%), which may be chance');
     expect(tilesOf(set!, undefined)[2]).toMatchObject({
       value: '+1.0 points',

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   bootstrapMeans,
+  differenceOverSeeds,
   groupDifference,
+  meanOverSeeds,
   pairedDifferences,
   percentiles,
   studentInterval,
@@ -244,5 +246,59 @@ describe('intervals in closed form', () => {
       expect([high, (1 - low) / Math.sqrt((low * (1 - low)) / clusters)]).toEqual([1, expect.closeTo(1.959964, 6)]);
       expect(wilsonAt(0, clusters)).toEqual({ low: 0, high: expect.closeTo(1 - low, 12) });
     }
+  });
+});
+
+describe('means over seeds', () => {
+  const ids = Array.from({ length: 400 }, (_, i) => i);
+  const rng = new Rng(3);
+  const run = (share: number) => ids.map(() => Number(rng.uniform() < share));
+  const width = ({ low, high }: { low: number; high: number }) => high - low;
+
+  test('are wider than those of one run where seeds differ, and hold every seed', () => {
+    const seeds = [0.98, 0.6, 0.8].map(run);
+    const estimate = meanOverSeeds(seeds, ids, { share: true });
+    const [own] = bootstrapMeans([ids.map((i) => seeds.reduce((sum, one) => sum + one[i]! / 3, 0))], ids);
+    expect(estimate.value).toBeCloseTo(own!.value, 12);
+    expect(estimate.n).toBe(400);
+    expect(width(estimate)).toBeGreaterThan(4 * width(own!));
+    const means = seeds.map((one) => one.reduce((sum, value) => sum + value, 0) / 400);
+    expect(estimate.low).toBeGreaterThan(Math.min(...means) - 0.05);
+    expect(estimate.high).toBeLessThan(Math.max(...means) + 0.05);
+  });
+
+  test('have the width that both levels together give', () => {
+    // Seeds that differ by a constant: the variance of the mean is that of the seeds drawn plus that of the samples.
+    const column = ids.map((i) => Math.sin(i));
+    const seeds = [0, 1, 2, 3, 4, 5, 6, 7].map((shift) => column.map((value) => value + shift));
+    const { low, high } = meanOverSeeds(seeds, ids, { resamples: 20_000 });
+    const ofSeeds = (64 - 1) / 12 / 8;
+    const ofSamples = 0.5 / 400;
+    expect((high - low) / 2).toBeCloseTo(1.96 * Math.sqrt(ofSeeds + ofSamples), 1);
+  });
+
+  test('keep two seeds as they are', () => {
+    const seeds = [run(0.9), run(0.5)];
+    const [own] = bootstrapMeans([ids.map((i) => (seeds[0]![i]! + seeds[1]![i]!) / 2)], ids);
+    const estimate = meanOverSeeds(seeds, ids);
+    expect(estimate.low).toBeCloseTo(own!.low, 12);
+    expect(estimate.high).toBeCloseTo(own!.high, 12);
+  });
+
+  test('of shares that are all right have a width', () => {
+    const all = [1, 2, 3].map(() => ids.map(() => 1));
+    expect(meanOverSeeds(all, ids, { share: true })).toMatchObject(wilsonAt(1, 400));
+  });
+
+  test('compare: what seeds share goes out where runs belong together', () => {
+    const luck = [0, 0.3, 0.6];
+    const [a, b] = [0.1, 0].map((gain) => luck.map((shift) => ids.map((i) => gain + shift + 0.01 * Math.sin(i))));
+    const paired = differenceOverSeeds(a!, b!, ids, { paired: true });
+    const apart = differenceOverSeeds(a!, b!, ids, { paired: false });
+    expect(paired).toMatchObject({ value: expect.closeTo(0.1, 9), low: expect.closeTo(0.1, 9), n: 400 });
+    expect(paired.pValue).toBeLessThan(0.01);
+    expect(apart.value).toBeCloseTo(0.1, 9);
+    expect(apart.low).toBeLessThan(0);
+    expect(apart.pValue).toBeGreaterThan(0.2);
   });
 });
