@@ -29,7 +29,7 @@ export const layers = [
 ];
 
 /** Folders outside the row: what each may import beside itself; `undefined` is anything. */
-const apart = { reports: ['src/run'], bench: undefined, test: undefined };
+const apart = { reports: ['src/run', 'src/metrics'], bench: undefined, test: undefined };
 
 /** What shows runs to people may draw on `reports` as well. */
 const showing = ['serve', 'cli'];

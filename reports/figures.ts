@@ -2,16 +2,8 @@
 import type { Section } from '../src/run/evaluation.js';
 import { intervalText, numberText, type Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
-import {
-  boundOf,
-  choicesOf,
-  headOf,
-  intervalsOver,
-  markOf,
-  saidOf,
-  type ResultRow,
-  type ResultSet,
-} from './results.js';
+import { boundOf, choicesOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
+import { intervalsOver } from './statistics.js';
 import { palette } from './plots/colors.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { largest, meanOf } from './plots/series.js';

@@ -9,7 +9,9 @@ import { firstWalk, workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './intro.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
-import { collectResults, withStatistics, type Statistics } from './results.js';
+import { overSetsViews } from './over-sets.js';
+import { collectResults } from './results.js';
+import { type Statistics, withStatistics } from './statistics.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
@@ -63,7 +65,7 @@ export async function writeReport(
     status: status ?? opening.status,
     walk: firstWalk(examples),
     facts: factsOf(subjects, sets),
-    results: await resultViews(sets, trained, draw),
+    results: [...(await resultViews(sets, trained, draw)), ...(await overSetsViews(sets, draw))],
     noise: await noiseViews(sets, draw),
     curves: await draw(trained.flatMap(learningFigures)),
     examples,

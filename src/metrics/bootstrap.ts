@@ -82,7 +82,7 @@ function testedDifference(
 /** Number of seeds from which on they are drawn as well; fewer say too little of how runs differ. */
 export const leastSeeds = 3;
 
-/** Of the only column: whether its values lie in [0, 1]. */
+/** Options of a single figure; `share`: its values lie in [0, 1]. */
 type SeedOptions = Omit<BootstrapOptions, 'shares'> & { share?: boolean };
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { nothingEvaluated, reservationsOf, resultOf, tilesOf } from '../../reports/intro.js';
-import { collectResults, facetsOf, withStatistics } from '../../reports/results.js';
+import { collectResults, facetsOf } from '../../reports/results.js';
+import { withStatistics } from '../../reports/statistics.js';
 import { groupRuns, subjectsOf, type EvaluationData, type RunData } from '../../reports/run-data.js';
 import { missTable, resultTable, sliceTable, slicesTable, wholeTable } from '../../reports/tables.js';
 import { methodOf, plainName, settingsKey } from '../../reports/format.js';
