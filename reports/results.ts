@@ -1,7 +1,7 @@
 /** Evaluations as comparable rows for any task: one row per agent, averaged over seeds. */
 import { canonicalJson, isPlain } from '../src/run/config-values.js';
 import { agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
-import { numberText, type Estimate, type Figure, type TestedDifference } from '../src/run/figures.js';
+import { numberText, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { average, averageSlices, namedBy } from './run-data.js';
 import type { EvaluationData, Figures, Speed, Subject } from './run-data.js';
 import { meanOf } from './plots/series.js';
