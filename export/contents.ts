@@ -9,6 +9,7 @@ import { linkMethods } from '../agents/link-agents.js';
 import { questionMethods } from '../agents/question-agents.js';
 import { loadRelationWalkers, type LoadedRelationWalker, walkingOf } from '../agents/relation-walker/agent.js';
 import { relationWalker } from '../agents/relation-walker/train.js';
+import { optimizerPrefix } from '../checkpoints/checkpoint.js';
 import { loadLinkDataset } from '../datasets/links/link-dataset.js';
 import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { loadQuestionDataset } from '../datasets/questions/question-dataset.js';
@@ -19,6 +20,7 @@ import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { NameIndex } from '../src/kg/name-index.js';
 import { modelFile } from '../src/llm/model-files.js';
 import { kernelBytes } from '../src/nn/simd/kernels.js';
+import type { StoredTensors } from '../src/nn/parameters.js';
 import { SimdExecutor } from '../src/nn/simd/executor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { RunInfo } from '../src/run/records.js';
@@ -33,6 +35,7 @@ import type { Fields, PageAbout } from './contract.js';
 import { llamaPart } from './llama-file.js';
 import type { DialoguePart } from './page/agents.js';
 import type { PageParts } from './page/main.js';
+import { rounded } from './pack.js';
 import { type TextsPart, textKey } from './page/texts.js';
 
 /** Which run, and where its encoder is, if not where its settings say. */
@@ -72,7 +75,7 @@ export async function pageParts(options: ExportOptions): Promise<PageParts> {
     fields: task.name === 'dialogues' ? ['question', 'start'] : task.ask!.words,
     texts: encoder === undefined ? '' : textsSentence(encoder, parts),
   };
-  return { about, ...parts, kernels: kernelBytes() };
+  return { about, ...parts, kernels: new Uint8Array(kernelBytes()) };
 }
 
 function textsSentence(encoder: string, { model, agent }: Pick<PageParts, 'model' | 'agent'>): string {
@@ -80,7 +83,7 @@ function textsSentence(encoder: string, { model, agent }: Pick<PageParts, 'model
   const examples = 'The vectors of the examples are those that Node computed';
   if (model) return `${examples}; that of any other text is computed here and differs by rounding.`;
   const other = agent.task === 'dialogues' ? 'from another start' : 'about another [entity]';
-  return `${examples}. ${encoder} does not run in a browser: no other text can be asked, but each of them ${other}.`;
+  return `${examples}. ${encoder} is not in this page: no other text can be asked, but each of these ${other}.`;
 }
 
 /** @throws WorkbenchError `usage` for a run that no page holds */
@@ -111,7 +114,11 @@ const openDialogues: Open = async ({ folder, config }, { checkpoint, encoder: mo
     const sources = await policySources(parts, graph);
     const agent: DialoguePart = {
       task: 'dialogues',
-      parts: { settings, tensors, tables, vocabulary, vectors, walkedRows, beamWidth, twoHopBonus },
+      parts: {
+        ...{ settings, tensors, vocabulary, walkedRows, beamWidth, twoHopBonus },
+        tables: tables && { ...tables, entities: rounded(tables.entities) },
+        vectors: { ...vectors, entities: rounded(vectors.entities) },
+      },
       sources: {
         train: sources.train.map(counted),
         linked: sources.linked && { ...sources.linked, samples: sources.linked.samples.map(counted) },
@@ -146,12 +153,21 @@ const openQuestions: Open = async ({ folder, config }, { checkpoint, encoder: mo
     const names = new NameIndex(graph, aliases);
     for (const { question } of examples) await reader.of(askedQuestion(question!, graph, { names }).task);
     const kind = 'a relation walker: it walks from the topic of a question over whole sets of entities';
-    const agent = { task: 'questions' as const, parts, topicsReturn, aliases };
+    const agent = {
+      task: 'questions' as const,
+      parts: { ...parts, tensors: weightsOf(parts.tensors) },
+      topicsReturn,
+      aliases,
+    };
     return { kind, graph: graph.shared(), agent, ...(await recorder.parts(modelPath)) };
   } finally {
     await walker.close();
   }
 };
+
+/** Tensors without the state of training. */
+const weightsOf = (tensors: StoredTensors): StoredTensors =>
+  Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix)));
 
 const openLinks: Open = async ({ id, folder, config }, { checkpoint, encoder: modelPath }) => {
   const dataset = await loadLinkDataset((config.data as { dataset: string }).dataset);
@@ -197,5 +213,7 @@ async function examplesOf(task: AnyTask, run: RunInfo): Promise<AskedFields[]> {
   const asked = (data.samples as readonly Sample[]).flatMap((sample) => task.ask!.fieldsOf(sample, data) ?? []);
   const isShort = (fields: object) => Object.values(fields).every(({ length }: string) => length <= longestExample);
   const distinct = new Map(asked.filter(isShort).map((fields) => [JSON.stringify(fields), fields]));
-  return [...distinct.values()].slice(0, mostExamples);
+  // In the order of the data set, which is that of its subsets: some of each.
+  const step = Math.max(1, distinct.size / mostExamples);
+  return [...distinct.values()].filter((_, i) => Math.floor(i / step) > Math.floor((i - 1) / step));
 }

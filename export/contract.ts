@@ -24,6 +24,8 @@ export interface PageAnswer {
 /** Answers to one question, with sentences about all of them. */
 export interface PageReply {
   answers: PageAnswer[];
+  /** Of the walk behind all of them, where it is one. */
+  probability?: number;
   notes: string[];
 }
 

@@ -7,12 +7,12 @@ import { llamaLibrary } from '../src/llm/llama-library.js';
 import { type LlamaPart, readableTypes } from './page/texts.js';
 
 /** Bytes of a file that a page may hold. */
-const mostBytes = 8 * 2 ** 20;
+const mostBytes = 4 * 2 ** 20;
 
 /** The model of a file; undefined for another kind, for one that pools otherwise, and for a larger one. */
 export async function llamaPart(path: string): Promise<LlamaPart | undefined> {
   const { metadata, tensors } = await readGgufHeader(path);
-  const file = readFileSync(path);
+  const file = new Uint8Array(readFileSync(path));
   const is = (key: string, value: string) => metadata.get(key) === value;
   const isOurs =
     is('general.architecture', 'llama') && is('tokenizer.ggml.model', 'gpt2') && is('tokenizer.ggml.pre', 'gpt-2');

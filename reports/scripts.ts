@@ -57,9 +57,14 @@ export function browserModule(entry: string, standIns?: string): string {
     const body = [...given, ...code.map((statement) => statement.replace(/^export /, ''))].join('');
     scopes.set(module, `const ${module.name} = (() => {\n${body}return { ${exported.join(', ')} };\n})();\n`);
   };
-  const first = open(built(entry));
-  for (const statement of first.statements) needStatement(first, statement);
-  write(first);
+  const whole = (path: string) => {
+    const module = open(built(path));
+    for (const statement of module.statements) needStatement(module, statement);
+    write(module);
+    return module;
+  };
+  if (standIns) whole(standIns);
+  const first = whole(entry);
   const exports = `export const { ${[...first.exported].join(', ')} } = ${first.name};\n`;
   return `${absent}${[...scopes.values()].join('')}${exports}`;
 }

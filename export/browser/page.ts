@@ -87,6 +87,7 @@ async function answered(agent: PageAgent, fields: Fields): Promise<HTMLElement> 
 function answerCard(agent: PageAgent, fields: Fields, reply: PageReply, milliseconds: number): HTMLElement {
   const drawn = h('div', { class: 'drawn' });
   const most = Math.max(...reply.answers.map(({ share, score }) => share ?? score));
+  const isEven = reply.answers.every(({ score }) => score === most);
   const choose = (place: number) => {
     const svg = reply.answers[place] ? agent.draw(reply, place) : '';
     rows.forEach((row, at) => row.setAttribute('aria-pressed', String(at === place)));
@@ -97,7 +98,7 @@ function answerCard(agent: PageAgent, fields: Fields, reply: PageReply, millisec
     );
   };
   const rows = reply.answers.map(({ text, shown, share, score }, place) => {
-    const bar = h('i', {});
+    const bar = h('i', { hidden: share === undefined && isEven });
     bar.style.width = `${(100 * (share ?? score)) / most}%`;
     return h(
       'button',

@@ -94,7 +94,7 @@ export function questionAsk(part: QuestionPart, graph: Graph, encoder: PageEncod
     const along = chain.map((relation) => graph.relationNames[relation]).join(' → ');
     const left = entities.length > most ? [`… and ${entities.length - most} more.`] : [];
     const why = answers.length > 0 ? `Probability ${confidence.toFixed(4)}, along ${along}.` : `No answer: ${stop}.`;
-    return { answers, notes: [...left, why] };
+    return { answers, probability: confidence, notes: [...left, why] };
   };
 }
 

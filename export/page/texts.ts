@@ -62,9 +62,13 @@ export function pageEncoder({ name, dim, normalize, known }: TextsPart, llama?: 
 }
 
 const unknownText = (name: string) =>
-  new WorkbenchError('usage', `expected a text of the examples, got another: ${name} does not run in a browser`, {
-    hint: 'Choose an example; its entity may be replaced by another one.',
-  });
+  new WorkbenchError(
+    'usage',
+    `expected a text of the examples, got another: ${name}, which makes vectors of texts, is not in this page`,
+    {
+      hint: 'Choose an example; its entity may be replaced by another one.',
+    },
+  );
 
 /** Vectors by the Llama's forward pass: the state of `</s>` behind the newest tokens of a text. */
 function llamaVectors({ config, merges, tensors }: LlamaPart, normalize: boolean) {
