@@ -1,15 +1,15 @@
-/** What a page holds of a run: read here, in Node, and made an agent again by `page/`. */
+/** Contents of a page, read from a run; `page/` makes an agent of them again. */
 import { dialogueMethods } from '../agents/dialogue-agents.js';
 import { loadWalkerRun } from '../agents/dialogue-walker/load-walker.js';
 import { dialogueWalker } from '../agents/dialogue-walker/train.js';
 import { encodeTasks } from '../agents/dialogue-walker/vectors.js';
 import { policySources } from '../agents/dialogue-walker/walker-parts.js';
 import { loadExactWalker } from '../agents/exact-walker/agent.js';
-import { linkMethods } from '../agents/link-agents.js';
 import { questionMethods } from '../agents/question-agents.js';
 import { loadRelationWalkers, type LoadedRelationWalker, walkingOf } from '../agents/relation-walker/agent.js';
 import { relationWalker } from '../agents/relation-walker/train.js';
 import { optimizerPrefix } from '../checkpoints/checkpoint.js';
+import { listDatasets } from '../datasets/dataset.js';
 import { loadLinkDataset } from '../datasets/links/link-dataset.js';
 import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { loadQuestionDataset } from '../datasets/questions/question-dataset.js';
@@ -63,13 +63,16 @@ export async function pageParts(options: ExportOptions): Promise<PageParts> {
   const open = openerOf(task, run);
   const examples = await examplesOf(task, run);
   const { kind, encoder, ...parts } = await open(run, options, examples);
-  const { ends, relationNames, tails } = { ends: parts.graph.entities.ends, ...parts.graph };
+  const { entities, relationNames, tails } = parts.graph;
+  const dataset = datasetOf(run)!;
+  const licence = listDatasets().find((known) => known.name === dataset.split('/')[0])?.licence;
   const about: PageAbout = {
     ...{ run: run.id, kind, examples },
     facts: {
-      'data set': datasetOf(run)!,
+      'data set': dataset,
+      ...(licence !== undefined && { licence }),
       checkpoint: options.checkpoint,
-      graph: `${ends.length} entities, ${relationNames.length} relations, ${tails.length} edges`,
+      graph: `${entities.ends.length} entities, ${relationNames.length} relations, ${tails.length} edges`,
       ...(encoder !== undefined && { 'text encoder': encoder }),
     },
     fields: task.name === 'dialogues' ? ['question', 'start'] : task.ask!.words,
@@ -88,11 +91,12 @@ function textsSentence(encoder: string, { model, agent }: Pick<PageParts, 'model
 
 /** @throws WorkbenchError `usage` for a run that no page holds */
 function openerOf({ name }: AnyTask, { id, config }: RunInfo): Open {
-  if (name === 'dialogues' && dialogueMethods.of(config) === dialogueWalker) return openDialogues;
+  const { exactWalker, stateText, walker } = config as Record<string, Record<string, unknown> | undefined>;
+  const isUsual = stateText?.encode !== 'per-step' && walker?.decoder !== 'free';
+  if (name === 'dialogues' && dialogueMethods.of(config) === dialogueWalker && isUsual) return openDialogues;
   if (name === 'questions' && questionMethods.of(config) === relationWalker) return openQuestions;
-  const { kind } = (config.exactWalker ?? {}) as { kind?: string };
-  if (name === 'links' && kind === 'chains' && config.env !== undefined) return openLinks;
-  throw unfit(`${id}, which is another`);
+  if (name === 'links' && exactWalker?.kind === 'chains') return openLinks;
+  throw unfit(`${id}, which is another kind`);
 }
 
 const unfit = (got: string) =>
@@ -107,10 +111,8 @@ const openDialogues: Open = async ({ folder, config }, { checkpoint, encoder: mo
     ...(modelPath !== undefined && { modelPath }),
   });
   try {
-    const { parts, graph, encoder, free } = walker;
+    const { parts, graph, encoder } = walker;
     const { settings, tensors, tables, vocabulary, vectors, walkedRows } = parts;
-    if (free || settings.stateText.encode === 'per-step')
-      throw unfit('a dialogue walker that reads or writes otherwise');
     const sources = await policySources(parts, graph);
     const agent: DialoguePart = {
       task: 'dialogues',
@@ -135,7 +137,7 @@ const openDialogues: Open = async ({ folder, config }, { checkpoint, encoder: mo
   }
 };
 
-/** What counts read of a sample. */
+/** A sample as counts read it. */
 const counted = ({ task: { id, dialogueId, earlierPaths }, gold }: WalkSample): WalkSample => ({
   task: { id, dialogueId, earlierPaths, messages: [], sender: 'user', start: -1, startName: '' },
   gold,
@@ -213,7 +215,7 @@ async function examplesOf(task: AnyTask, run: RunInfo): Promise<AskedFields[]> {
   const asked = (data.samples as readonly Sample[]).flatMap((sample) => task.ask!.fieldsOf(sample, data) ?? []);
   const isShort = (fields: object) => Object.values(fields).every(({ length }: string) => length <= longestExample);
   const distinct = new Map(asked.filter(isShort).map((fields) => [JSON.stringify(fields), fields]));
-  // In the order of the data set, which is that of its subsets: some of each.
+  // Some of each subset: they stand in the order of the data set.
   const step = Math.max(1, distinct.size / mostExamples);
   return [...distinct.values()].filter((_, i) => Math.floor(i / step) > Math.floor((i - 1) / step));
 }

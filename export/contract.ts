@@ -1,4 +1,4 @@
-/** What the two scripts of an exported page share: the agent, and what is shown of it. */
+/** Interface between the two scripts of an exported page: the agent, and the view of it. */
 
 /** Texts of a question, by field of the form. */
 export type Fields = Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface PageAnswer {
 /** Answers to one question, with sentences about all of them. */
 export interface PageReply {
   answers: PageAnswer[];
-  /** Of the walk behind all of them, where it is one. */
+  /** Probability of the walk that leads to all of them, where it is one. */
   probability?: number;
   notes: string[];
 }
@@ -32,7 +32,7 @@ export interface PageReply {
 /** Facts of the page. */
 export interface PageAbout {
   run: string;
-  /** What it is, in words. */
+  /** Kind of agent, a part of a sentence. */
   kind: string;
   /** Names and values. */
   facts: Readonly<Record<string, string>>;

@@ -88,6 +88,9 @@ main { padding: 0.6rem 0 0; }
 .answer b { font-weight: 500; overflow-wrap: anywhere; }
 .answer span { color: var(--quiet); font-variant-numeric: tabular-nums; }
 .answer i { grid-column: 1 / -1; height: 3px; border-radius: 2px; background: var(--accent); min-width: 1px; }
+.ask .wide:first-child:not(:nth-last-child(2)) { flex-grow: 3; }
+.answered header .quiet { white-space: nowrap; }
+.drawn .walks-drawn { font-size: 11px; max-width: none; }
 .offers .more { background: none; color: var(--accent); }
 @media (max-width: 700px) {
   body { padding: 1.2rem 1rem 2rem; }

@@ -62,13 +62,13 @@ export interface WalkerParts {
   arkBeam: boolean;
 }
 
-/** Parts of the policy itself. */
+/** Parts of one policy, without its graph. */
 export type PolicyParts = Pick<
   WalkerParts,
   'settings' | 'tensors' | 'tables' | 'vocabulary' | 'vectors' | 'walkedRows'
 >;
 
-/** What a policy reads of the data set, beside its graph. */
+/** Samples and degrees of the data set that a policy is made of. */
 export type PolicySources = Pick<Parameters<typeof inputsOf>[1], 'train' | 'linked' | 'wideDegrees'>;
 
 /** @throws WorkbenchError `data` for a data set that is gone */

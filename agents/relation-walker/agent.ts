@@ -187,9 +187,8 @@ export interface RelationWalkerParts {
   /** Bound of the frontiers that are kept. */
   memoryMegabytes: number;
   tensors: StoredTensors;
-  /** Of a walker that reads sentences. */
+  /** Present if it reads sentences; else `basis`. */
   scale?: VectorScale;
-  /** Of a walker that reads words. */
   basis?: ReaderBasis;
 }
 

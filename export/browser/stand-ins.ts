@@ -1,6 +1,6 @@
-/** What the bundled code of Node reaches of Node and of packages, where a browser lacks it. */
+/** Stand-ins for the globals and packages of Node that the bundled agents reach. */
 
-/** Of buffers: what the table of names uses. */
+/** Buffers, as far as the table of names uses them. */
 class Bytes extends Uint8Array {
   static alloc(length: number): Bytes {
     return new Bytes(length);

@@ -61,7 +61,7 @@ export async function dialogueAsk({ parts, sources }: DialoguePart, graph: Graph
     walkedRows ? graph.withRows(walkedRows) : graph,
     async (tasks) =>
       walkScorer({ ...policy, featurizer: policy.featurizer.over(await encodeTasks(encoder, tasks, of)) }),
-    { name: settings.name, beamWidth, twoHopBonus },
+    { name: settings.name, beamWidth: Math.max(beamWidth, most), twoHopBonus },
   );
   return async ({ question = '', start = '' }) => {
     const task = askedWalk(graph, question, start);

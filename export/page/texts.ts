@@ -18,7 +18,7 @@ export interface LlamaPart {
   tensors: ReadonlyMap<string, { type: string; data: Uint8Array }>;
 }
 
-/** What a page holds of the encoder of its run. */
+/** Text encoder of a run as its page holds it. */
 export interface TextsPart {
   name: string;
   dim: number;
