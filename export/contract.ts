@@ -50,6 +50,6 @@ export interface PageAgent {
   ask(fields: Fields): Promise<PageReply>;
   /** Names that a field takes. */
   names(field: string): readonly string[];
-  /** SVG of the walk to an answer, on top of those to others. @param chosen place of the answer */
+  /** SVG of the walk to an answer, on top of those to others; empty where none leads there. @param chosen place of the answer */
   draw(reply: PageReply, chosen: number): string;
 }

@@ -58,6 +58,8 @@ export async function openAgent(packed: Readonly<Record<string, string>>): Promi
     },
     names: (field) => (field === 'relation' ? graph.relationNames : entities),
     draw: ({ answers }: PageReply, chosen) => {
+      // A tree of the others would be taken for its own.
+      if (answers[chosen]!.walk.length === 0) return '';
       const others = answers.filter((_, place) => place !== chosen).slice(0, mostDrawn);
       return walkSvg({ walks: [answers[chosen]!, ...others] });
     },
