@@ -29,9 +29,11 @@ export function browserModule(entry: string, standIns?: string): string {
   };
   const needImport = (module: Module, name: string, { from, exported }: Import) => {
     const file = from.startsWith('.') ? join(dirname(module.file), from) : standIns && built(standIns);
-    const of = file && open(file);
-    if (of && of.exported.has(exported)) needName(of, exported);
-    module.taken.set(name, of && of.exported.has(exported) ? of : undefined);
+    const of = file ? open(file) : undefined;
+    const has = of?.exported.has(exported) === true;
+    if (from.startsWith('.') && !has) throw new Error(`expected a declaration of ${exported}, got none, at ${file}`);
+    if (has) needName(of, exported);
+    module.taken.set(name, has ? of : undefined);
   };
   const needName = (module: Module, name: string) => {
     const imported = module.imports.get(name);
