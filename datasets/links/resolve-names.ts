@@ -45,7 +45,7 @@ export function resolveRelation({ graph, manifest }: Omit<Named, 'labels'>, text
   const id = graph.relationId(text);
   if (id >= 0) return id;
   throw new WorkbenchError('usage', `expected a relation of ${manifest.name}, got "${printable(text, 80)}"`, {
-    hint: meant(text, graph.relationNames) ?? 'Relations: `kgwalk datasets stats`.',
+    hint: meant(text, graph.relationNames) ?? `Relations: \`kgwalk datasets stats ${manifest.name}\`.`,
   });
 }
 
