@@ -45,7 +45,8 @@ export async function openAgent(packed: Readonly<Record<string, string>>): Promi
       : agent.task === 'questions'
         ? questionAsk(agent, graph, encoder!)
         : linkAsk(agent, graph);
-  // The first answer compiles the code and makes tables.
+  // What comes first compiles the code and makes tables.
+  if (model) await encoder!.encode([about.kind]);
   if (about.examples[0]) await ask(about.examples[0]);
   const entities = (agent.task === 'links' ? agent.labels : undefined) ?? graph.entityNames;
   return {
