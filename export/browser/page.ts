@@ -20,7 +20,9 @@ export function showPage(agent: PageAgent): void {
   const result = h('div', { 'aria-live': 'polite' });
   const offers = h('div', { class: 'offers' });
   const fields = () => Object.fromEntries([...inputs].map(([name, { input }]) => [name, input.value]));
-  const ask = async () => result.replaceChildren(await answered(agent, fields()));
+  // One question at a time, as agents are asked everywhere.
+  let last = Promise.resolve();
+  const ask = () => (last = last.then(async () => result.replaceChildren(await answered(agent, fields()))));
   const fill = (example: Fields) => {
     for (const [name, { input }] of inputs) input.value = example[name] ?? '';
     void ask();

@@ -1,11 +1,13 @@
 /** Agents of a page, one for each task, made of plain data by the code that answers in Node. */
 import { beamAgent } from '../../agents/dialogue-walker/agent.js';
 import { walkScorer } from '../../agents/dialogue-walker/policy.js';
-import { encodeTasks } from '../../agents/dialogue-walker/vectors.js';
+import { encodeTasks, lastMessageText } from '../../agents/dialogue-walker/vectors.js';
 import { policyFrom, type PolicyParts, type PolicySources } from '../../agents/dialogue-walker/walker-parts.js';
 import { restoredRanker } from '../../agents/exact-walker/chains/chains-walker.js';
 import { pathBack } from '../../agents/question-agent.js';
 import { type RelationWalkerParts, relationWalkerAgent, walkingOf } from '../../agents/relation-walker/agent.js';
+import { questionText } from '../../agents/relation-walker/question-vectors.js';
+import { wordsOf } from '../../agents/readers/words/inputs.js';
 import { excludedTopics } from '../../datasets/question.js';
 import { askedQuestion } from '../../datasets/questions/asked-question.js';
 import { resolveEntity, resolveRelation } from '../../datasets/links/resolve-names.js';
@@ -23,7 +25,7 @@ import type { PageEncoder } from './texts.js';
 /** Answers that are shown, and found. */
 const most = 10;
 
-/** Answers of an agent, without what is said about its texts. */
+/** Answers of an agent. */
 export type Ask = (fields: Fields) => Promise<PageReply>;
 
 /** A dialogue walker. */
@@ -70,7 +72,8 @@ export async function dialogueAsk({ parts, sources }: DialoguePart, graph: Graph
       const walk = namedPath(path, graph);
       return { text: walk.at(-1)?.[2] ?? task.startName, ...probability(Math.exp(logProb)), walk };
     });
-    return { answers, notes: answers.length === 0 ? [`${task.startName} has no edges: there is nowhere to go.`] : [] };
+    const nowhere = answers.length === 0 ? [`${task.startName} has no edges: there is nowhere to go.`] : [];
+    return { answers, notes: [...nowhere, ...encoder.noteOn([lastMessageText(task)])] };
   };
 }
 
@@ -94,7 +97,9 @@ export function questionAsk(part: QuestionPart, graph: Graph, encoder: PageEncod
     const along = chain.map((relation) => graph.relationNames[relation]).join(' → ');
     const left = entities.length > most ? [`… and ${entities.length - most} more.`] : [];
     const why = answers.length > 0 ? `Probability ${confidence.toFixed(4)}, along ${along}.` : `No answer: ${stop}.`;
-    return { answers, probability: confidence, notes: [...left, why] };
+    const text = questionText(task, parts.settings.keepName);
+    const notes = [...left, why, ...encoder.noteOn([text, ...wordsOf(text)])];
+    return { answers, probability: confidence, notes };
   };
 }
 

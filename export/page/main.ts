@@ -45,17 +45,13 @@ export async function openAgent(packed: Readonly<Record<string, string>>): Promi
       : agent.task === 'questions'
         ? questionAsk(agent, graph, encoder!)
         : linkAsk(agent, graph);
-  // The first answer compiles the code and makes tables.
+  // What comes first compiles the code and makes tables.
+  if (model) await encoder!.encode([about.kind]);
   if (about.examples[0]) await ask(about.examples[0]);
   const entities = (agent.task === 'links' ? agent.labels : undefined) ?? graph.entityNames;
   return {
     about,
-    async ask(fields) {
-      const before = encoder?.computed ?? 0;
-      const reply = await ask(fields);
-      if (encoder && encoder.computed > before) reply.notes.push(ownForward);
-      return reply;
-    },
+    ask,
     names: (field) => (field === 'relation' ? graph.relationNames : entities),
     draw: ({ answers }: PageReply, chosen) => {
       // A tree of the others would be taken for its own.
@@ -65,8 +61,5 @@ export async function openAgent(packed: Readonly<Record<string, string>>): Promi
     },
   };
 }
-
-const ownForward =
-  'The vector of this text was computed by this page: it differs from that of llama.cpp by rounding, and so may the last digits.';
 
 Object.assign(globalThis, { kgwalk: { openAgent } });

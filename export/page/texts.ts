@@ -30,17 +30,22 @@ export interface TextsPart {
 /** A text under a budget of tokens. */
 export const textKey = (text: string, maxTokens?: number): string => `${maxTokens ?? ''} ${text}`;
 
-/** The encoder, with the number of texts that its own forward pass computed. */
-export type PageEncoder = StateEncoder & { computed: number };
+/** The encoder, and a sentence where its own forward pass computed one of some texts. */
+export type PageEncoder = StateEncoder & { noteOn(texts: readonly string[]): string[] };
+
+const ownForward =
+  'The vector of this text was computed by this page: it differs from that of llama.cpp by rounding, and so may the last digits.';
 
 /** @throws WorkbenchError `usage`, by `encode`, for a text whose vector is not there and cannot be computed */
 export function pageEncoder({ name, dim, normalize, known }: TextsPart, llama?: LlamaPart): PageEncoder {
-  if (name.startsWith('hashed:')) return { ...hashedEncoder(dim, normalize), computed: 0 };
+  if (name.startsWith('hashed:')) return { ...hashedEncoder(dim, normalize), noteOn: () => [] };
   const own = new Map<string, Float32Array>();
   const forward = llama && llamaVectors(llama, normalize);
-  const encoder: PageEncoder = {
+  const computed = new Set<string>();
+  return {
     ...noEncoder(),
-    ...{ name, dim, computed: 0 },
+    ...{ name, dim },
+    noteOn: (texts) => (texts.some((text) => computed.has(text)) ? [ownForward] : []),
     async encode(texts, { maxTokens } = {}) {
       const { distinct, rows } = distinctTexts(texts);
       const matrix = new Float32Array(distinct.length * dim);
@@ -51,14 +56,13 @@ export function pageEncoder({ name, dim, normalize, known }: TextsPart, llama?: 
         if (!vector) {
           if (!forward) throw unknownText(name);
           own.set(key, (vector = await forward(text, maxTokens)));
-          encoder.computed++;
+          computed.add(text);
         }
         matrix.set(vector, row * dim);
       }
       return { matrix, rows, dim };
     },
   };
-  return encoder;
 }
 
 const unknownText = (name: string) =>

@@ -65,5 +65,13 @@ describeInBrowser('an exported agent in full size', (browser) => {
     expect(asked.length).toBeGreaterThanOrEqual(50);
     expect(most).toBeLessThan(1e-5);
     expect([page.complaints, page.requests]).toEqual([[], [`file://${file}`]]);
+    if (!(await page.evaluate<string>('kgwalk.agent.about.texts')).includes('computed here')) return;
+    // Other texts, by the forward pass of the page: words before a question change its vector.
+    const others = asked.slice(0, 20).map(({ fields }) => ({ ...fields, question: `Well, ${fields.question}` }));
+    for (const reply of await replies(page, others)) {
+      const [own, node] = [ofPage(reply, false), await ofNode(run, reply.fields)];
+      expect(Math.abs(own.scores[0]! - node.scores[0]!)).toBeLessThan(0.05);
+      expect(reply.notes.join()).toContain('computed by this page');
+    }
   });
 });
