@@ -56,7 +56,7 @@ describe('importing one file of triples', () => {
   const linesOf = ({ heads, tails }: { heads: Int32Array; tails: Int32Array }) =>
     Array.from(heads, (head, i) => `${head} ${tails[i]}`);
 
-  test.each(['triples.tsv', 'triples.txt', 'train.txt'])('draws valid and test of %s by a fixed seed', async (file) => {
+  test.each(['triples.tsv', 'triples.txt', 'train.txt', 'family.tsv'])('draws valid and test of %s by a fixed seed', async (file) => {
     const { dataset, manifest } = await imported({ [file]: ring });
     const { train, valid, test: asked } = dataset;
     expect([train.heads.length, valid.heads.length, asked.heads.length]).toEqual([44, 2, 2]);
@@ -305,7 +305,7 @@ describe('names of entities and relations', () => {
       ['lys_in', 'Did you mean "lies_in"?'],
       ['citizen', 'Did you mean "citizen_of"?'],
       ['zen_of', 'Did you mean "citizen_of" or "~citizen_of"?'],
-      ['directed_by', 'Relations: `kgwalk datasets stats`.'],
+      ['directed_by', 'Relations: `kgwalk datasets stats tiny`.'],
     ])('refuses %s', (text, hint) => {
       expect(() => resolveRelation(dataset, text)).toThrow(expect.objectContaining({ code: 'usage', hint }));
     });
