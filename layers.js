@@ -25,6 +25,7 @@ export const layers = [
   'jobs',
   'plans',
   'serve',
+  'export',
   'cli',
 ];
 
@@ -32,7 +33,7 @@ export const layers = [
 const apart = { reports: ['src/run', 'src/metrics'], bench: undefined, test: undefined };
 
 /** What shows runs to people may draw on `reports` as well. */
-const showing = ['serve', 'cli'];
+const showing = ['serve', 'export', 'cli'];
 
 const folders = [...layers, ...Object.keys(apart)];
 

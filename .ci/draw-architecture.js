@@ -32,6 +32,7 @@ const says = {
   models: 'how the model of the package is made',
   jobs: 'parts of commands, on any machine',
   plans: 'which runs to train: seeds, forks, sweeps',
+  export: 'an agent as one page',
   serve: 'runs in a browser, live',
   cli: 'one file a command',
   reports: 'the page, from records alone',
@@ -61,7 +62,8 @@ function stations() {
 
 /** The rows of the picture, top to bottom: each layer with the folders right inside it and the layers it imports. */
 export function structure() {
-  const names = ['cli', 'serve', 'reports', ...layers.toReversed().filter((name) => !['cli', 'serve'].includes(name))];
+  const showing = ['cli', 'export', 'serve'];
+  const names = [...showing, 'reports', ...layers.toReversed().filter((name) => !showing.includes(name))];
   const passed = stations();
   return names.map((name) => {
     const files = sourcesIn(name);

@@ -8,6 +8,7 @@ import { register as completion } from './completion.js';
 import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
 import { register as evaluate, registerReplay } from './evaluate.js';
+import { register as exportPage } from './export.js';
 import { refuseEmptyWords, registerPlugins, registerProgress, registerWide } from './global-options.js';
 import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
@@ -42,6 +43,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   compare,
   registerReplay,
   report,
+  exportPage,
   serve,
   results,
   runs,

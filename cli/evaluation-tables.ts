@@ -262,7 +262,7 @@ function speedText({ cost }: EvaluationRecord, speed: EvaluationSpeed): string {
     `${msPerQuestion.toFixed(1)} ms a sample`,
   ];
   if (asked + remembered > 0) {
-    parts.push(`${asked} calls asked, ${remembered} remembered`, `${tokensPerSecond.toFixed(0)} tokens/s`);
+    parts.push(`${asked} requests, ${remembered} remembered`, `${tokensPerSecond.toFixed(0)} tokens/s`);
     const cached = prompt === 0 ? 0 : (cost.cachedTokens?.total ?? 0) / prompt;
     parts.push(`${numberText(cached)} % of prompt tokens from the cache`);
   }

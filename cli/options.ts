@@ -101,7 +101,7 @@ const once = (flag: string) => (text: string, earlier?: string) => {
 export function addQuestionOptions(command: Command, several = false): Command {
   const choices = new Option(
     several ? '--choices <how,…>' : '--choices <how>',
-    `of prompted agents: how choices are made: written by the model (written), or by the likelihood of the candidates’ own words (likelihood)${several ? '; several: every agent in each way' : ''}`,
+    `of prompted agents: how choices are made: written by the model (written), or by the likelihood of the candidates’ own words (likelihood; the default with the embedded model, which was trained for it)${several ? '; several: every agent in each way' : ''}`,
   );
   return command
     .option(

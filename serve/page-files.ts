@@ -38,14 +38,14 @@ const script = 'text/javascript; charset=utf-8';
 export function openPageFiles(): ReadonlyMap<string, PageFile> {
   return new Map<string, PageFile>([
     ['/', { type: 'text/html; charset=utf-8', body: pageHtml }],
-    ['/style.css', { type: 'text/css; charset=utf-8', body: style + own }],
+    ['/style.css', { type: 'text/css; charset=utf-8', body: style + pageStyle }],
     ['/chart.js', { type: script, body: chartLibrary() }],
     ['/main.js', { type: script, body: browserModule('serve/browser/main') }],
   ]);
 }
 
-/** On top of the style of the report: tabs over a list of runs. */
-const own = `
+/** On top of the style of the report: tabs over a list of runs, forms and cards. */
+export const pageStyle = `
 body { max-width: none; margin: 0; padding: 0; }
 .skip { position: absolute; left: 0.5rem; top: -3rem; background: var(--paper); padding: 0.4rem 0.8rem; z-index: 3; }
 .skip:focus { top: 0.5rem; }

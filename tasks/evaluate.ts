@@ -17,7 +17,7 @@ import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
 import { runFiles } from '../src/run/run-files.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
-import type { EvaluationFlags } from './flags.js';
+import { type EvaluationFlags, usualChoices } from './flags.js';
 import { embeddedChatModel, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
 import { type TrainingCost } from './training-cost.js';
@@ -112,7 +112,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
 
 /** The names resolved, and the options with the way to choose of all of them: by likelihood where one does. */
 function resolveAll(task: Pick<Task, 'name' | 'agents'>, named: readonly Named[], flags: EvaluationFlags) {
-  const { choices: usual = 'written' } = flags;
+  const usual = usualChoices(flags);
   const resolved = named.map((one) => ({
     ...resolve(task, { choices: usual, ...one }, flags),
     ...(one.choices && { name: `${one.name}, ${one.choices}` }),
@@ -315,7 +315,7 @@ function evaluationProgress(name: string, total: number, what: string, { progres
     const seconds = (performance.now() - started) / 1000;
     const shown = [
       score,
-      sum.calls > 0 && `${sum.calls} calls`,
+      sum.calls > 0 && `${sum.calls} requests`,
       sum.remembered > 0 && `${sum.remembered} remembered`,
       sum.calls > 0 && `${(sum.tokens / Math.max(seconds, 1e-9)).toFixed(0)} tokens/s`,
     ];

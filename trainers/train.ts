@@ -139,6 +139,7 @@ async function openTraining(learning: TaskTrainer, options: TrainOptions) {
     );
     const hashes = hashesOf(training, encoder);
     const from = before && checkpointToResume(before, resume!, settings, hashes, learning);
+    if (from) onNote?.(`resumed at ${from.header.phase} ${from.header.step}`);
     const forked = fork && (await forkedWeights(learning, fork, settings, hashes));
     const config = before ? (longerConfig(before, settings) ?? before.config) : plainSettings(settings);
     // Native TensorFlow ignores the requested number of threads.

@@ -51,6 +51,7 @@ export interface LoadedWalker {
   /** Ids of its text encoders, distinct; several for an average of runs. */
   encoderIds: readonly string[];
   backend: WalkerParts['backend'];
+  parts: WalkerParts;
   header: CheckpointHeader;
   rules: WalkRules;
   /** True where walks may leave the graph. */
@@ -121,7 +122,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     const { backend } = parts;
     const encoderIds = [encoder.id];
     const [rules, free] = [walkRulesOf(settings.env), settings.walker.decoder === 'free'];
-    return { ...walker, graph, walks, rules, free, encoder, encoderIds, backend, header, close };
+    return { ...walker, graph, walks, rules, free, encoder, encoderIds, backend, parts, header, close };
   } catch (error) {
     await closeEncoder();
     throw error;

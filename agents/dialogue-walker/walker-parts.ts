@@ -9,6 +9,7 @@ import { encoderSettings } from '../../src/encoder/settings.js';
 import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { inSharedMemory, serveJobs, startWorkers } from '../../src/run/worker-pool.js';
+import type { Executor } from '../../src/nn/executor.js';
 import { type ExecutorName, executorNames, type NetworkSize, openExecutor } from '../../src/nn/open-executor.js';
 import type { StoredTensors } from '../../src/nn/parameters.js';
 import type { Agent, Answer, GivenWalks } from '../agent.js';
@@ -61,25 +62,49 @@ export interface WalkerParts {
   arkBeam: boolean;
 }
 
+/** Parts of one policy, without its graph. */
+export type PolicyParts = Pick<
+  WalkerParts,
+  'settings' | 'tensors' | 'tables' | 'vocabulary' | 'vectors' | 'walkedRows'
+>;
+
+/** Samples and degrees of the data set that a policy is made of. */
+export type PolicySources = Pick<Parameters<typeof inputsOf>[1], 'train' | 'linked' | 'wideDegrees'>;
+
+/** @throws WorkbenchError `data` for a data set that is gone */
+export async function policySources({ settings }: Pick<WalkerParts, 'settings'>, graph: Graph): Promise<PolicySources> {
+  const dataset = loadDialogueDataset(settings.data.dataset);
+  const train = splitSamples(dataset, graph, settings.data, 'train');
+  const linked = linkedTurnsOf(dataset, graph, train, settings.data, settings.clone.linkedTurns);
+  return { train, linked, wideDegrees: await wideDegreesOf(dataset, graph, settings.walker) };
+}
+
 /** Builds the policy; the caller disposes its head. @throws WorkbenchError `data` for weights of other settings */
 export async function policyOf(
-  { settings, backend, tensors, tables, vocabulary, vectors, ...parts }: WalkerParts,
+  parts: WalkerParts,
   openReader?: (graph: Graph) => StateReader | undefined,
 ): Promise<Policy> {
-  const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = Graph.fromShared(parts.graph);
-  const walked = parts.walkedRows ? graph.withRows(parts.walkedRows) : graph;
-  const { executor } = await openExecutor(backend, sizeOf(settings, vectors.dim));
-  const train = splitSamples(dataset, graph, settings.data, 'train');
+  const { executor } = await openExecutor(parts.backend, sizeOf(parts.settings, parts.vectors.dim));
+  return policyFrom(executor, parts, graph, await policySources(parts, graph), openReader);
+}
+
+/** The same from sources that are loaded: reads no file. */
+export async function policyFrom(
+  executor: Executor,
+  { settings, tensors, tables, vocabulary, vectors, walkedRows }: PolicyParts,
+  graph: Graph,
+  sources: PolicySources,
+  openReader?: (graph: Graph) => StateReader | undefined,
+): Promise<Policy> {
+  const walked = walkedRows ? graph.withRows(walkedRows) : graph;
   const inputs = await inputsOf(vectors, {
     settings: settings.walker,
     graph,
     walks: { graph: walked },
     rules: walkRulesOf(settings.env),
-    train,
-    linked: linkedTurnsOf(dataset, graph, train, settings.data, settings.clone.linkedTurns),
+    ...sources,
     tables,
-    wideDegrees: await wideDegreesOf(dataset, graph, settings.walker),
     vocabulary,
     maxActions: settings.env.maxOut,
     reader: openReader?.(walked),

@@ -22,15 +22,9 @@ import type { StoredTensors } from '../../src/nn/parameters.js';
 import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '../question-agent.js';
 import type { RunCheckpoint } from '../method.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type QuestionOptions } from '../trained-run.js';
-import { readBasis } from '../readers/facts.js';
-import {
-  type RelationNetwork,
-  type RelationReader,
-  relationReader,
-  type RelationShape,
-  SentenceNetwork,
-} from './network.js';
-import { readScale, ScaledTexts } from './question-vectors.js';
+import { readBasis, type ReaderBasis } from '../readers/facts.js';
+import { type RelationNetwork, type RelationReader, relationReader, SentenceNetwork } from './network.js';
+import { readScale, ScaledTexts, type VectorScale } from './question-vectors.js';
 import { type RelationWalkerSettings, relationWalkerSettings } from './settings.js';
 import { wordFacts, WordNetwork } from './word-network.js';
 
@@ -185,10 +179,24 @@ export async function decodeChains(
 
 const sections = { relationWalk: relationWalkSettings, relationWalker: relationWalkerSettings };
 
+/** Plain data of a trained relation walker. */
+export interface RelationWalkerParts {
+  name: string;
+  settings: RelationWalkerSettings;
+  rules: RelationWalkRules;
+  /** Bound of the frontiers that are kept. */
+  memoryMegabytes: number;
+  tensors: StoredTensors;
+  /** Present if it reads sentences; else `basis`. */
+  scale?: VectorScale;
+  basis?: ReaderBasis;
+}
+
 /** A relation walker's run, as an agent and as a judge of relations. */
 export interface LoadedRelationWalker extends LoadedQuestionWalker {
   ranker: RelationRanker;
   walking: Walking;
+  parts: RelationWalkerParts;
 }
 
 /** @param options default beam width 1: greedy @throws as `loadQuestionWalker`, and WorkbenchError `data` for an untrained run */
@@ -196,18 +204,28 @@ function loadRelationWalkerRun(run: RunCheckpoint, options: QuestionOptions): Pr
   return loadQuestionWalker(run, sections, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const { name, relationWalk, relationWalker } = settings;
     const { horizon, hops, memoryMegabytes } = relationWalk;
-    const shape = { numRelations: graph.local.numRelations, horizon };
     // One question at a time, which no card pays for.
     const { executor } = await openExecutor(options.backend ?? 'simd');
-    const walking = {
-      graph,
-      reader: relationReader(loadNetwork({ executor, folder, settings: relationWalker, tensors, encoder, shape })),
-      rules: { horizon, hops },
-      frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
+    const parts: RelationWalkerParts = {
+      ...{ name, settings: relationWalker, rules: { horizon, hops }, memoryMegabytes, tensors },
+      ...(relationWalker.reads === 'words' ? { basis: readBasis(folder) } : { scale: readScale(folder) }),
     };
+    const walking = walkingOf(parts, executor, graph, encoder);
     const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
-    return { agent, ranker: relationRanker(walking), walking };
+    return { agent, ranker: relationRanker(walking), walking, parts };
   });
+}
+
+/** A walker from its parts: reads no file. */
+export function walkingOf(
+  parts: RelationWalkerParts,
+  executor: Executor,
+  graph: Graph,
+  encoder: StateEncoder,
+): Walking {
+  const { rules, memoryMegabytes } = parts;
+  const reader = relationReader(restoredNetwork(parts, executor, graph, encoder));
+  return { graph, reader, rules, frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20) };
 }
 
 /** One run, or several as one walker: the mean of their log-probabilities at every step. @throws WorkbenchError `usage` for other rules */
@@ -260,20 +278,16 @@ const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
   },
 });
 
-interface KeptNetwork {
-  executor: Executor;
-  folder: string;
-  settings: RelationWalkerSettings;
-  tensors: StoredTensors;
-  encoder: StateEncoder;
-  shape: RelationShape;
-}
-
-function loadNetwork({ executor, folder, settings, tensors, encoder, shape }: KeptNetwork): RelationNetwork {
-  const network =
-    settings.reads === 'words'
-      ? new WordNetwork(executor, wordFacts(settings, encoder), shape, readBasis(folder), 0)
-      : new SentenceNetwork(executor, settings, shape, new ScaledTexts(encoder, readScale(folder), settings.maxTokens));
+function restoredNetwork(
+  { settings, rules, tensors, scale, basis }: RelationWalkerParts,
+  executor: Executor,
+  graph: Graph,
+  encoder: StateEncoder,
+): RelationNetwork {
+  const shape = { numRelations: graph.local.numRelations, horizon: rules.horizon };
+  const network = basis
+    ? new WordNetwork(executor, wordFacts(settings, encoder), shape, basis, 0)
+    : new SentenceNetwork(executor, settings, shape, new ScaledTexts(encoder, scale!, settings.maxTokens));
   network.parameters.import(tensors);
   return network;
 }

@@ -1,6 +1,6 @@
 /** Train, valid and test of link data, read or drawn, with consistency checks. */
-import { statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
@@ -127,12 +127,18 @@ const named = (stem: string): string[] =>
 
 /**
  * Looks for `train`, `valid` (or `dev`) and `test`, or only `triples` or `train`; and `entity2text` or `names`. Each `.txt`, `.tsv`
- * or `.csv`, also `.gz`; the first match is used. Given a file, it is the triples.
+ * or `.csv`, also `.gz`; the first match is used. A file that is given, or alone of its kind in the folder, is the triples.
  * @throws WorkbenchError `data` for a folder without triples, or with only one of valid and test
  */
 export function findLinkFiles(folder: string): LinkFiles {
-  if (statSync(folder, { throwIfNoEntry: false })?.isFile()) return { train: folder };
-  const train = requiredFile(folder, [...named('train'), ...named('triples')], 'triples');
+  const place = statSync(folder, { throwIfNoEntry: false });
+  if (place?.isFile()) return { train: folder };
+  const stems = [...named('train'), ...named('triples')];
+  const known = firstFile(folder, stems);
+  const tables = known || !place ? [] : readdirSync(folder).filter((name) => /\.(txt|tsv|csv)(\.gz)?$/.test(name));
+  if (tables.length === 1) return { train: join(folder, tables[0]!) };
+  const train =
+    known ?? requiredFile(folder, stems, 'triples', 'Give the file of the triples, or a folder, with --from.');
   const valid = firstFile(folder, [...named('valid'), ...named('dev')]);
   const test = firstFile(folder, named('test'));
   const names = firstFile(folder, [...named('entity2text'), ...named('names')]);

@@ -4,6 +4,8 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import type { LinkDataset } from './link-dataset.js';
 
+type Named = Pick<LinkDataset, 'graph' | 'labels'> & { manifest: { name: string } };
+
 /** Minimum letters for matching parts of a name. */
 const shortest = 3;
 /** Maximum entities listed in an error. */
@@ -15,7 +17,7 @@ const shown = 10;
  * @returns its graph id
  * @throws WorkbenchError `usage` for an ambiguous name, listing ids, and for an unknown one
  */
-export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: string): number {
+export function resolveEntity({ graph, labels, manifest }: Named, text: string): number {
   const id = graph.entityId(text);
   if (id >= 0) return id;
   const wanted = normalizeName(text);
@@ -39,11 +41,11 @@ export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: st
  * @returns its graph id
  * @throws WorkbenchError `usage` for an unknown one
  */
-export function resolveRelation({ graph, manifest }: LinkDataset, text: string): number {
+export function resolveRelation({ graph, manifest }: Omit<Named, 'labels'>, text: string): number {
   const id = graph.relationId(text);
   if (id >= 0) return id;
   throw new WorkbenchError('usage', `expected a relation of ${manifest.name}, got "${printable(text, 80)}"`, {
-    hint: meant(text, graph.relationNames) ?? 'Relations: `kgwalk datasets stats`.',
+    hint: meant(text, graph.relationNames) ?? `Relations: \`kgwalk datasets stats ${manifest.name}\`.`,
   });
 }
 

@@ -80,6 +80,7 @@ export const quiet = (...children: Child[]): HTMLElement => h('p', { class: 'qui
 export const controls = (...children: Child[]): HTMLFormElement =>
   h('form', { class: 'controls', submit: (event) => event.preventDefault() }, ...children);
 
+/** An error in words, with its hint. */
 export function trouble(error: unknown): HTMLElement {
   const { message, hint } = error as { message?: string; hint?: string };
   const words = h('p', {}, message ?? String(error));

@@ -4,7 +4,7 @@ import { dialogueMethods } from '../../agents/dialogue-agents.js';
 import type { LoadedWalker } from '../../agents/dialogue-walker/load-walker.js';
 import type { Dialogue, Message, PathAction } from '../../datasets/dialogue.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
-import { type WalkSample, walkSamples } from '../../datasets/walk-sample.js';
+import { type WalkSample, walkSamples, type WalkTask } from '../../datasets/walk-sample.js';
 import { evaluationSettings } from '../../trainers/run-settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -47,16 +47,21 @@ export function openAskDialogue(which: Resolved, flags: EvaluationFlags): Opened
       const top = wholeNumber(most, '--top', 1);
       const before = dialogue === undefined ? undefined : await dialogueOf(dialogue);
       const { agent, graph } = await walker.get();
-      const start = graph.entityNames[entityOf(graph, from)]!;
-      // The dialogue so far, and an answer that still has to be found.
-      const messages: Message[] = [...(before?.messages ?? []), { sender: 'user', text: question }];
-      const asked: PathAction = { sender: 'assistant', position: messages.length, triples: [[start, '', '']] };
-      const { task } = walkSamples([{ id: 'ask', messages, paths: [...(before?.paths ?? []), asked] }], graph).at(-1)!;
+      const task = askedWalk(graph, question, from, before);
       const [answer] = await agent.answer([task]);
-      return shown(answer!, { question, start, top }, graph, which);
+      return shown(answer!, { question, start: task.startName, top }, graph, which);
     },
     close: walker.close,
   };
+}
+
+/** The task of a question, from an entity by its name. @throws WorkbenchError `usage` naming the nearest entity */
+export function askedWalk(graph: Graph, question: string, from: string, before?: Dialogue): WalkTask {
+  const start = graph.entityNames[entityOf(graph, from)]!;
+  // The dialogue so far, and an answer that still has to be found.
+  const messages: Message[] = [...(before?.messages ?? []), { sender: 'user', text: question }];
+  const asked: PathAction = { sender: 'assistant', position: messages.length, triples: [[start, '', '']] };
+  return walkSamples([{ id: 'ask', messages, paths: [...(before?.paths ?? []), asked] }], graph).at(-1)!.task;
 }
 
 /** The last message before a path, and where the path starts. */

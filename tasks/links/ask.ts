@@ -21,7 +21,7 @@ import { namedSteps, verbalisePath } from './row.js';
 import type { LinkSample } from './score.js';
 
 /** An answer as it is printed: what walks reached has a path, what is scored has none. */
-interface Answer {
+export interface Answer {
   entity: string;
   id: string;
   /** Log-probability of the best walk or of all together, as the run's settings say, or the score. */
@@ -81,10 +81,11 @@ function nameOf({ labels, graph }: LinkDataset, entity: number): string {
 
 type Query = { head: number; relation: number };
 
-async function answersOf(
+/** The best answers of a ranker. */
+export async function answersOf(
   question: Query,
-  dataset: LinkDataset,
-  { ranker, pooling }: OpenedRanker,
+  dataset: Pick<LinkDataset, 'graph' | 'labels'> & { known: Pick<LinkDataset['known'], 'tailsOf'> },
+  { ranker, pooling }: Pick<OpenedRanker, 'ranker' | 'pooling'>,
   top: number,
 ): Promise<Answer[]> {
   const { graph, labels } = dataset;
@@ -150,7 +151,7 @@ function shown(
 }
 
 /** `0.62 born_in → lies_in` */
-const reasonText = ({ chain, share }: NonNullable<Answer['reasons']>[number]) =>
+export const reasonText = ({ chain, share }: NonNullable<Answer['reasons']>[number]) =>
   `${share.toFixed(2)} ${chain?.join(' → ') ?? '(answers it elsewhere)'}`;
 
 const placesOf = (entities: Int32Array) => new Map(Array.from(entities, (entity, i) => [entity, i] as const));

@@ -13,7 +13,7 @@ import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { numberText } from '../../src/run/figures.js';
 import { type AnswerFrame, answerSections } from '../answer-frame.js';
-import { type AgentFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type AgentFlags, type EvaluationFlags, usualChoices, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named-runs.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
@@ -97,7 +97,7 @@ async function openAskedModel(
 async function attemptOf(
   asker: AgentRunner<QuestionTask, QuestionAnswer>,
   task: QuestionTask,
-  { budget, budgetMode = 'strict', choices = 'written' }: EvaluationFlags,
+  { budget, budgetMode = 'strict', ...flags }: EvaluationFlags,
   seed: number,
   kept: { get(): Promise<LanguageModel> },
   signal: AbortSignal | undefined,
@@ -113,6 +113,7 @@ async function attemptOf(
   const folder = temporaryFolder('ask');
   const store = openCompletionStore(join(folder, 'completions.jsonl'));
   try {
+    const choices = usualChoices(flags);
     const clients = createClients({ model, store, budget: budgetOf(budget), budgetMode, choices, seed, signal });
     await asker.ask([task], take, { concurrency: 1, openCalls: ({ id }) => clients.clientFor(id), signal });
     return attempt!;

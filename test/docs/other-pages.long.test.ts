@@ -37,7 +37,7 @@ runsAsWritten('docs/how-to/import-data.md', { before: mainJob, saves: { Dialogue
 runsAsWritten('docs/reference/dependencies.md');
 runsAsWritten('docs/how-to/gpu.md');
 runsAsWritten('docs/reference/guarantees.md');
-runsAsWritten('docs/how-to/reports.md');
+runsAsWritten('docs/how-to/reports.md', { before: quickstartLeft });
 runsAsWritten('docs/how-to/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
 runsAsWritten('docs/explanation/performance.md');
 // Its programs are run by test/clients/python.long.test.ts.

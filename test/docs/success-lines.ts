@@ -14,6 +14,7 @@ const successLines: Readonly<Record<string, RegExp>> = {
   'models list': /^demo +embedded/m,
   completion: /^_kgwalk\(\) \{/m,
   doctor: /^backend wasm +ok/m,
+  export: /\.html$/m,
   encode: /^\d+ texts.*: \d+ encoded by /m,
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,

@@ -76,6 +76,12 @@ function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWa
   };
 }
 
+/** Ranker of weights that `state` gave. @throws WorkbenchError `data` for those of another graph */
+export function restoredRanker(name: string, graph: Graph, tensors: StoredTensors): LinkRanker {
+  const learned = restored(tensors, graph);
+  return chainRanker(name, graph, (relation) => learned.get(relation) ?? unlearned);
+}
+
 function joined<T extends Int32Array | Float32Array>(parts: readonly T[], type: new (length: number) => T): T {
   const all = new type(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -56,17 +56,25 @@ export function openKernels(memory: WasmMemory): Kernels {
 /** Returns whether this Node runs the kernels. */
 export function kernelsRun(): boolean {
   if (webAssembly === undefined) return false;
-  runs ??= webAssembly.validate(read());
+  runs ??= webAssembly.validate(kernelBytes());
   return runs;
 }
 
 function compile(): WasmModule {
-  const bytes = read();
+  const bytes = kernelBytes();
   if (!webAssembly?.validate(bytes)) missing();
   return new webAssembly.Module(bytes);
 }
 
-const read = (): Uint8Array => readFileSync(new URL('./kernels.wasm', import.meta.url));
+let given: Uint8Array | undefined;
+
+/** Uses these instead of the file next to this module: for places without files. @param bytes of `kernelBytes` */
+export function useKernels(bytes: Uint8Array): void {
+  given = bytes;
+}
+
+/** The compiled kernels. */
+export const kernelBytes = (): Uint8Array => given ?? readFileSync(new URL('./kernels.wasm', import.meta.url));
 
 /** Refuses a Node without WebAssembly SIMD. @throws WorkbenchError `native` */
 export function missing(): never {

@@ -56,16 +56,19 @@ describe('importing one file of triples', () => {
   const linesOf = ({ heads, tails }: { heads: Int32Array; tails: Int32Array }) =>
     Array.from(heads, (head, i) => `${head} ${tails[i]}`);
 
-  test.each(['triples.tsv', 'triples.txt', 'train.txt'])('draws valid and test of %s by a fixed seed', async (file) => {
-    const { dataset, manifest } = await imported({ [file]: ring });
-    const { train, valid, test: asked } = dataset;
-    expect([train.heads.length, valid.heads.length, asked.heads.length]).toEqual([44, 2, 2]);
-    expect(new Set([train, valid, asked].flatMap(linesOf)).size).toBe(48);
-    expect(manifest.drawn).toEqual({ seed: 0, share: 0.05 });
-    const again = await imported({ 'triples.tsv': ring });
-    expect(linesOf(again.dataset.valid)).toEqual(linesOf(valid));
-    expect(again.manifest.graph.hash).toBe(manifest.graph.hash);
-  });
+  test.each(['triples.tsv', 'triples.txt', 'train.txt', 'family.tsv'])(
+    'draws valid and test of %s by a fixed seed',
+    async (file) => {
+      const { dataset, manifest } = await imported({ [file]: ring });
+      const { train, valid, test: asked } = dataset;
+      expect([train.heads.length, valid.heads.length, asked.heads.length]).toEqual([44, 2, 2]);
+      expect(new Set([train, valid, asked].flatMap(linesOf)).size).toBe(48);
+      expect(manifest.drawn).toEqual({ seed: 0, share: 0.05 });
+      const again = await imported({ 'triples.tsv': ring });
+      expect(linesOf(again.dataset.valid)).toEqual(linesOf(valid));
+      expect(again.manifest.graph.hash).toBe(manifest.graph.hash);
+    },
+  );
 
   test('takes a file instead of a folder', async () => {
     const from = join(folderWith({ 'my own.csv': ring }), 'my own.csv');
@@ -305,7 +308,7 @@ describe('names of entities and relations', () => {
       ['lys_in', 'Did you mean "lies_in"?'],
       ['citizen', 'Did you mean "citizen_of"?'],
       ['zen_of', 'Did you mean "citizen_of" or "~citizen_of"?'],
-      ['directed_by', 'Relations: `kgwalk datasets stats`.'],
+      ['directed_by', 'Relations: `kgwalk datasets stats tiny`.'],
     ])('refuses %s', (text, hint) => {
       expect(() => resolveRelation(dataset, text)).toThrow(expect.objectContaining({ code: 'usage', hint }));
     });
