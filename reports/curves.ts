@@ -58,7 +58,7 @@ function largeKeys(trained: Trained, phase: string): string[] {
   return [...(phase === 'clone' || phase === 'fit' ? ['train/loss'] : rollouts), ...evaluatedKeys(trained, phase)];
 }
 
-/** Learning curves in training order, with the best baseline and the clone as reference levels for PPO. */
+/** Learning curves in training order, with the best baseline, the best prompted agent and the clone as reference levels. */
 export function learningFigures(trained: Trained): ChartGroup[] {
   const { dataset, groups, valid, isNamed } = trained;
   const measured = Object.keys(phaseWords).flatMap((phase) => {
@@ -69,6 +69,7 @@ export function learningFigures(trained: Trained): ChartGroup[] {
       const levels = [
         ...(phase === 'ppo' && groups.length === 1 ? levelOf(valid, key, clone) : []),
         ...(isWalk ? levelOf(valid, key, ({ own, model }) => !own && model === undefined) : []),
+        ...(isWalk ? levelOf(valid, key, ({ model, simulated }) => model !== undefined && !simulated) : []),
       ];
       return drawn(trained, phase, key, plots.get(key), levels);
     });

@@ -2,12 +2,12 @@
 import type { Section } from '../src/run/evaluation.js';
 import { intervalText, numberText, type Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
-import { boundOf, choicesOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
+import { boundOf, choicesOf, headOf, mainRow, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
 import { intervalsOver } from './statistics.js';
 import { palette } from './plots/colors.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { largest, meanOf } from './plots/series.js';
-import { listed, milliseconds, percent, plain } from './format.js';
+import { listed, milliseconds, percent, plain, signed } from './format.js';
 
 /** Findings as bars; undefined if there are none. @param title title of the chart */
 export function sectionBars({ bars }: Pick<Section, 'bars'>, title: string): BarPlot | undefined {
@@ -48,6 +48,20 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
   const asked = models.length === 0 ? '' : ` Model: ${models.join(', ')}${set.simulated ? ', simulated' : ''}.`;
   const caption = `Of ${plain(about.n)} samples, failures included. Whiskers: 95\u00a0% bootstrap interval ${intervalsOver(set)}. In colour: agents that a run trained or that ask a model, each the same everywhere; grey: baselines.${asked}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
+}
+
+/** Differences of the main figure from the set's subject, with their intervals: small ones show where bars from 0 hide them. */
+export function differenceFigures(set: ResultSet, name: string): ChartGroup[] {
+  const { rows, main, about } = set;
+  const bars = rows.flatMap(({ label, color, difference }) =>
+    difference ? [{ ...difference, label, color, text: signed(difference.value, main) }] : [],
+  );
+  if (bars.length < 2) return [];
+  const title = `${headOf(main)} against ${mainRow(set).label} · n = ${plain(about.n)}${markOf(set)}`;
+  const said = bars.map((bar) => `${bar.label} ${bar.text} (${signed(bar.low, main)} to ${signed(bar.high, main)})`);
+  const plot: BarPlot = { kind: 'bars', title, unit: main.unit, bars };
+  const caption = 'Paired differences on the same samples. Whiskers that cross 0: may be chance.';
+  return [{ charts: [{ name: `${name}-differences`, alt: `${title}: ${said.join(', ')}`, plot }], caption }];
 }
 
 /** The main figure against calls and against time, if some agent calls a model. */

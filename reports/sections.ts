@@ -1,7 +1,7 @@
 /** Result sections, one per set: tables, charts and findings. */
 import type { Section } from '../src/run/evaluation.js';
 import type { Trained } from './curves.js';
-import { barFigures, costFigures, foundBars, foundCurves } from './figures.js';
+import { barFigures, costFigures, differenceFigures, foundBars, foundCurves } from './figures.js';
 import type { FigureGroup, PartView, ResultView, Table } from './html.js';
 import { paperTables } from './llm-ark.js';
 import type { Draw } from './pictures.js';
@@ -103,6 +103,7 @@ async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[
   const parts: PartView[] = [
     ...besides(resultTable(set), captionOf(set), await draw(barFigures(set, name, mains.slice(0, firstBars)))),
     ...paperTables(set, subjects),
+    { heading: 'Differences', figures: await draw(differenceFigures(set, name)) },
     { heading: 'Quality against cost', figures: await draw(costFigures(set, name)) },
     ...(await overParts(set, name, draw)),
     { heading: `${what}, by slice`, table: slicesTable(set, short) },

@@ -5,8 +5,10 @@ import type { LinePlot, PlotLine, Value } from './plot.js';
 /** A record of `metrics.jsonl`; null for values that are not finite. */
 export type LoggedMetrics = { phase: string; step: number; metrics: Readonly<Record<string, Value>> };
 
-/** Cost of a phase: environment steps, or seconds of wall time. */
-type Taken = 'time/env_steps' | 'seconds';
+/** Cost of a phase: environment steps, seconds of wall time, milliseconds of processor time. */
+type Taken = 'time/env_steps' | 'seconds' | 'time/cpu_ms';
+
+const costs = ['time/env_steps', 'seconds', 'time/cpu_ms'] as const satisfies readonly Taken[];
 
 /** A record of `timing.jsonl`. */
 export type Timing = { readonly phase: string; readonly step: number } & { readonly [Key in Taken]?: Value };
@@ -43,8 +45,7 @@ export function plotsOf(lines: readonly RunLine[], phase: string, options: PlotO
     line,
     runs: runs.map(({ metrics, timings }) => ({
       series: seriesOfPhase(metrics, phase),
-      'time/env_steps': takenBy(timings, phase, 'time/env_steps'),
-      seconds: takenBy(timings, phase, 'seconds'),
+      ...byCost((cost) => takenBy(timings, phase, cost)),
     })),
   }));
   const keys = new Set(logged.flatMap(({ runs }) => runs.flatMap(({ series }) => [...series.keys()])));
@@ -67,6 +68,9 @@ export function plotsOf(lines: readonly RunLine[], phase: string, options: PlotO
   return plots;
 }
 
+const byCost = <Value>(of: (cost: Taken) => Value) =>
+  Object.fromEntries(costs.map((cost) => [cost, of(cost)])) as Record<Taken, Value>;
+
 type AtAxes = Readonly<Record<Axis, Value[]>>;
 
 /** One metric of several seeds over their steps, and where each step lies on every axis: means over the seeds. */
@@ -87,12 +91,12 @@ function overSeeds(
       return costs.length === 0 || (!growing && costs.length < known.length) ? null : meanOf(costs);
     });
   const seeds = logged.map((values) => steps.map((step) => values.get(step) ?? null));
-  return { seeds, at: { step: steps, 'time/env_steps': taken('time/env_steps'), seconds: taken('seconds') } };
+  return { seeds, at: { step: steps, ...byCost(taken) } };
 }
 
 /** Axes on which every line has its places, the wanted one first, in units that suit the largest value. */
 function axesOf(phase: string, lines: readonly { at: AtAxes }[], wanted: Axis, growing: boolean) {
-  const names: Axis[] = ['step', 'time/env_steps', 'seconds'];
+  const names: Axis[] = ['step', ...costs];
   const inOrder = names.sort((a, b) => Number(b === wanted) - Number(a === wanted));
   return inOrder.flatMap((name) => {
     const places = lines.map(({ at }) => at[name]);
@@ -118,6 +122,11 @@ const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; un
     { from: 0, scale: 1, unit: 'seconds' },
     { from: 120, scale: 60, unit: 'minutes' },
     { from: 7200, scale: 3600, unit: 'hours' },
+  ],
+  'time/cpu_ms': [
+    { from: 0, scale: 1000, unit: 'processor seconds' },
+    { from: 120_000, scale: 60_000, unit: 'processor minutes' },
+    { from: 7_200_000, scale: 3_600_000, unit: 'processor hours' },
   ],
 };
 

@@ -134,6 +134,7 @@ function controlsOf(state: State, draw: (reset?: boolean) => void): HTMLElement 
     ['step', 'updates or epochs'],
     ['time/env_steps', 'environment steps'],
     ['seconds', 'seconds'],
+    ['time/cpu_ms', 'processor time'],
   ] as const;
   const seeds = [
     ['together', 'mean with band'],
