@@ -343,7 +343,9 @@ function evaluationProgress(name: string, total: number, what: string, { progres
       const { calls, cut, thinking } = sum;
       if (cut + thinking === 0) return;
       const ended = `${cut} of ${calls} replies were cut at their limit, ${thinking} ended before the model had done thinking`;
-      note(`${name}: ${ended}; a higher limit: --model-set maxTokens=2048`);
+      note(
+        `${name}: ${ended}; a higher limit: --model-set replyTokens=4096; without thoughts: --model-set reasoning=off`,
+      );
     },
   };
 }

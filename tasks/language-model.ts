@@ -8,7 +8,9 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { Choices } from './flags.js';
 import type { Work } from './task.js';
 
-const maxTokens = z
+const prices = /^(\d*\.?\d+),(\d*\.?\d+),(\d*\.?\d+)$/;
+
+const replyTokens = z
   .int()
   .min(1)
   .optional()
@@ -19,7 +21,7 @@ const localSettings = z.strictObject({
   gpuLayers: z.int().min(0).optional().describe('layers on the card; default as many as fit'),
   threads: z.int().min(1).default(1).describe('processor threads'),
   contextLength: z.int().min(64).optional().describe('tokens of prompt and reply'),
-  maxTokens,
+  replyTokens,
   heads: z.int().min(1).default(8).describe('prompt heads kept evaluated; each costs memory for a whole context'),
   sequences: z
     .int()
@@ -30,8 +32,15 @@ const localSettings = z.strictObject({
 
 const serverSettings = z.strictObject({
   contextLength: z.int().min(64).default(8192).describe('tokens of prompt and reply, which servers do not report'),
-  maxTokens,
-  concurrency: z.int().min(1).default(4).describe('requests under way at once'),
+  replyTokens,
+  reasoning: z.enum(['auto', 'off']).default('auto').describe('off asks the model not to think'),
+  temperature: z.number().min(0).optional().describe('of sampling; default 0'),
+  topP: z.number().gt(0).max(1).optional().describe('nucleus sampling; default as the server does'),
+  extra: z.record(z.string(), z.unknown()).optional().describe('further fields of every request, as JSON'),
+  price: z.string().regex(prices).optional().describe('price of a million tokens of prompts, cached prompts, replies'),
+  rpm: z.number().gt(0).optional().describe('requests a minute, at most'),
+  tpm: z.number().gt(0).optional().describe('tokens of prompts and replies a minute, at most'),
+  concurrency: z.int().min(1).default(4).describe('requests under way at once, fewer while the server is busy'),
   retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
   timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
 });
@@ -56,9 +65,11 @@ export async function openRealModel(
   const { openLanguageModel } = await import('../src/llm/model-files.js');
   const overrides = { overrides: set, source: '--model-set' };
   if (!/^https?:/i.test(spec)) {
-    return withRoom(await openLanguageModel(spec, { local: loadConfig(localSettings, overrides) }));
+    const { replyTokens: maxTokens, ...local } = loadConfig(localSettings, overrides);
+    return withRoom(await openLanguageModel(spec, { local: { ...local, maxTokens } }));
   }
-  const server = { ...loadConfig(serverSettings, overrides), note };
+  const { replyTokens: maxTokens, price: _, ...settings } = loadConfig(serverSettings, overrides);
+  const server = { ...settings, maxTokens, note };
   const model = withRoom(await openLanguageModel(spec, { server }));
   await reach(spec.replace(/#.*$/s, ''));
   return choices === 'likelihood' ? openLanguageModel(spec, { server: { ...server, scores: true } }) : model;
@@ -68,7 +79,7 @@ export async function openRealModel(
 function withRoom(model: LanguageModel): LanguageModel {
   const { maxTokens = 0, contextLength } = model;
   if (maxTokens <= contextLength / 2) return model;
-  const message = `expected maxTokens of at most half of the context (${contextLength}), got ${maxTokens}`;
+  const message = `expected replyTokens of at most half of the context (${contextLength}), got ${maxTokens}`;
   throw new WorkbenchError('config', `${message}, at --model-set`, {
     hint: `Set contextLength=${2 * maxTokens} too, if the model has so many.`,
   });

@@ -1,7 +1,15 @@
 /** Connection to a server of the OpenAI API: address, key, retries and refusals. */
 import { type ErrorLike, systemCode, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
-import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
+import {
+  bounded,
+  type Pace,
+  Passing,
+  passingStatus,
+  patientRequests,
+  type RequestLimits,
+  wordsOf,
+} from '../run/requests.js';
 import { serverKey, withoutKey } from '../run/secrets.js';
 import { Rng } from '../run/seeds.js';
 
@@ -16,7 +24,7 @@ export interface ServerPatience extends Partial<Omit<RequestLimits, 'rng'>> {
 /** Nothing answers at the address. */
 export class ServerAway extends WorkbenchError {}
 
-/** A busy server; says nothing about its features. */
+/** A server that stayed busy: ends all work with it, and says nothing about its features. */
 export class ServerBusy extends WorkbenchError {}
 
 /** Parts of a request that some servers refuse and the workbench can do without, each with words of such a refusal. */
@@ -25,6 +33,9 @@ const optionalParts = {
   max_tokens: /max_tokens/,
   seed: /\bseed\b/,
   temperature: /\btemperature\b/i,
+  top_p: /\btop_?p\b/i,
+  reasoning_effort: /\breasoning/i,
+  chat_template_kwargs: /chat_template_kwargs|enable_thinking/,
   system: /\broles?\b|(?:system|developer) (?:message|prompt|instruction)/i,
   encoding_format: /encoding_format|base64/,
 };
@@ -55,6 +66,7 @@ interface Patience {
   /** Leaves a part out of further tries; false where it was not sent. */
   leaveOut?: (part: OptionalPart) => boolean;
   retries?: number | undefined;
+  pace?: Pace | undefined;
 }
 
 /**
@@ -74,11 +86,10 @@ export function connectServer(options: ServerOptions) {
   async function post(
     path: string,
     bodyOf: () => Sent,
-    { signal, leaveOut = () => false, retries: most }: Patience,
+    { signal, leaveOut = () => false, retries: most, pace }: Patience,
   ): Promise<unknown> {
     return patiently({
-      signal,
-      retries: most,
+      ...{ signal, retries: most, pace },
       async ask(limit) {
         try {
           const reply = await send(baseUrl + path, bodyOf(), key, limit);
@@ -96,7 +107,8 @@ export function connectServer(options: ServerOptions) {
       gaveUp({ message: reason, busy }, tries) {
         const message = `expected ${wants.what}, got ${reason} (${tries} tries), at ${name}`;
         const hint = 'Run the same command again when the server is well: what was answered so far is kept.';
-        return new (busy ? ServerBusy : WorkbenchError)('failure', message, { hint });
+        // Nothing is known about the question: it must not count as a miss.
+        return new (busy ? ServerBusy : WorkbenchError)('failure', message, { hint, fatal: busy });
       },
     });
   }
