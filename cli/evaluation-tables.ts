@@ -1,6 +1,7 @@
 /** Tables of evaluations and comparisons for any task. */
 import type { Comparison } from '../evaluation/compare.js';
 import type { Row as SampleRow } from '../evaluation/score.js';
+import { lostReplies } from '../evaluation/replies.js';
 import type { EvaluationSpeed } from '../evaluation/throughput-meter.js';
 import { agentTitle, type EvaluationRecord, sampleText, type Section } from '../src/run/evaluation.js';
 import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
@@ -49,7 +50,7 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
 }
 
 /** Name of a figure: its key in records, spelled as on pages. */
-const columnOf = ({ key, title }: Figure) => (title.toLowerCase() === key ? title : key);
+const columnOf = ({ key, title, rare }: Figure) => (rare ? `${key} %` : title.toLowerCase() === key ? title : key);
 
 /** Figures at several k form one table, the others another. */
 function printFigures({ figures, metrics }: EvaluationRecord): void {
@@ -127,8 +128,9 @@ export function printComparison(
       })),
     );
   }
-  if (together.length > 0) printLine();
-  printSections(together);
+  const further = [...together, ...lostReplies(Object.assign({}, ...measured) as EvaluationRecord['metrics'])];
+  if (further.length > 0) printLine();
+  printSections(further);
   printLine();
   printBars(evaluations, figures[0]!);
   printLine(

@@ -6,6 +6,7 @@ import { resolveCheckpoint } from '../checkpoints/store.js';
 import { refuseOthers } from '../evaluation/compare.js';
 import type { AskedEvaluation, KeepOptions, KeptEvaluation } from '../evaluation/keep.js';
 import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
+import { replyHint } from '../evaluation/replies.js';
 import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
 import { askedOfShard, samplesOf, type Shard, shardFolder, shardsIn } from '../evaluation/shards.js';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
@@ -343,9 +344,7 @@ function evaluationProgress(name: string, total: number, what: string, { progres
       const { calls, cut, thinking } = sum;
       if (cut + thinking === 0) return;
       const ended = `${cut} of ${calls} replies were cut at their limit, ${thinking} ended before the model had done thinking`;
-      note(
-        `${name}: ${ended}; a higher limit: --model-set replyTokens=4096; without thoughts: --model-set reasoning=off`,
-      );
+      note(`${name}: ${ended}; ${replyHint}`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Decision } from '../../../src/llm/decision.js';
 import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
-import { openServerModel, type ServerModelOptions, withinLimits } from '../../../src/llm/server-model.js';
+import { openServerModel, type ServerModelOptions } from '../../../src/llm/server-model.js';
 import { answers, type ChatAnswer, type ChatServer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
 
 const key = 'sk-planted-0123456789';
@@ -396,109 +396,5 @@ describe('a server that misbehaves', () => {
     const model = await open([counted], { concurrency: 2 });
     await Promise.all(Array.from({ length: 8 }, () => model.complete(request())));
     expect(most).toBe(2);
-  });
-});
-
-describe('what --model-set asks of a server', () => {
-  const sampling = { temperature: 0.7, topP: 0.9, reasoning: 'off', extra: { top_k: 20 }, maxTokens: 900 } as const;
-
-  test('is in each request and in the id; limits of the pace are not', async () => {
-    const model = await open([says('ok')], { ...sampling, rpm: 1e9, tpm: 1e9 });
-    await model.complete(request({ temperature: model.temperature }));
-    expect(server.calls[0]!.body).toMatchObject({
-      ...{ temperature: 0.7, top_p: 0.9, top_k: 20 },
-      ...{ reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: false } },
-    });
-    const asked = 'reply-900:temperature-0.7:top-p-0.9:reasoning-off:extra-{"top_k":20}';
-    expect(model.id).toBe(`server:${server.url}#tiny:context-8192:${asked}`);
-  });
-
-  test('is left out where the server refuses it, one part after the other', async () => {
-    const refuses = ['Unrecognized request argument supplied: chat_template_kwargs', "'reasoning_effort' takes low"];
-    const model = await open(
-      [...refuses.map((words) => fails(400, words)), fails(400, 'no top_p'), says('ok')],
-      sampling,
-    );
-    for (let i = 0; i < 2; i++) {
-      const { remarks } = await model.complete(request());
-      expect(remarks).toEqual(['without chat_template_kwargs', 'without reasoning_effort', 'without top_p']);
-    }
-    expect(server.calls).toHaveLength(5);
-    expect(Object.keys(server.calls[4]!.body)).toEqual(expect.arrayContaining(['temperature', 'top_k', 'seed']));
-  });
-
-  test('so many requests and tokens a minute', async () => {
-    const usage = { prompt_tokens: 900, completion_tokens: 100 };
-    const byRequests = await open([says('ok', { usage })], { rpm: 6 });
-    for (let i = 0; i < 3; i++) await byRequests.complete(request());
-    expect(waits.map((ms) => Math.round(ms / 1000))).toEqual([10, 20]);
-    waits = [];
-    const byTokens = await open([says('ok', { usage })], { tpm: 6000 });
-    for (let i = 0; i < 3; i++) await byTokens.complete(request());
-    expect(waits.map((ms) => Math.round(ms / 1000))).toEqual([10, 20]);
-  });
-});
-
-describe('a busy server', () => {
-  const busy = fails(429, 'slow down');
-
-  test('is asked by fewer at once, and waited for as long as it answers others', async () => {
-    let [now, most, seen] = [0, 0, 0];
-    const limited: ChatAnswer = (response, call) => {
-      now++;
-      if (++seen > 20) most = Math.max(most, now);
-      const isFull = now > 1;
-      setImmediate(() => {
-        now--;
-        (isFull ? busy : says('ok'))(response, call);
-      });
-    };
-    const model = await open([limited], { concurrency: 8, retries: 2 });
-    const replies = await Promise.all(Array.from({ length: 30 }, () => model.complete(request())));
-    expect(replies.every(({ text }) => text === 'ok')).toBe(true);
-    expect(most).toBeLessThanOrEqual(2);
-  });
-
-  test('that answers none to the end is an error that ends all work', async () => {
-    const model = await open([busy]);
-    await expect(model.complete(request())).rejects.toMatchObject({ code: 'failure', fatal: true });
-    expect(server.calls).toHaveLength(4);
-    const broken = await open([fails(500, 'oops')]);
-    await expect(broken.complete(request())).rejects.toMatchObject({ code: 'failure', fatal: false });
-  });
-});
-
-describe('the schema that is sent', () => {
-  const names = (count: number, length = 5) => Array.from({ length: count }, (_, i) => String(i).padStart(length, 'x'));
-  const one = (values: readonly unknown[]) => ({
-    type: 'object',
-    properties: { choice: { type: 'string', enum: values } },
-  });
-
-  test('a schema within the limits goes as it is', () => {
-    for (const values of [['a', 'b'], names(250, 300), names(1000)]) {
-      const schema = one(values);
-      expect(withinLimits(schema)).toEqual({ schema, whole: true });
-    }
-  });
-
-  test.each([
-    ['too many values', names(1001)],
-    ['too many numbers', names(1001).map((_, i) => i)],
-    ['too many characters', names(251, 60)],
-  ])('an enumeration of %s is left out, and the rest stays', (_, values) => {
-    expect(withinLimits(one(values))).toEqual({
-      schema: { type: 'object', properties: { choice: { type: 'string' } } },
-      whole: false,
-    });
-  });
-
-  test('of several that are too many together the longest are left out', () => {
-    const list = (values: readonly string[]) => ({ type: 'array', items: { type: 'string', enum: values } });
-    const schema = { properties: { candidate: list(names(700)), target: list(names(400)) } };
-    expect(withinLimits(schema)).toEqual({
-      schema: { properties: { candidate: { type: 'array', items: { type: 'string' } }, target: list(names(400)) } },
-      whole: false,
-    });
   });
 });

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { QuestionRow } from '../../tasks/questions/row.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { type ChatAnswer, fails, useChatServers } from '../fixtures/chat-server.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { hosted, hostedAnswers } from '../fixtures/hosted-server.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { importFilms } from '../fixtures/toy-question-training.js';
+
+useOwnHome();
+type Saved = EvaluationRecord & { saved: string };
+
+const started = useChatServers();
+const answersOf = hostedAnswers();
+const common = ['--dataset', 'films', '--split', 'train', '--encoder', 'hashed:32', '--limit', '4'];
+const wordsFor = (url: string, ...set: string[]) => [
+  ...['--agent', 'tog', ...common, '--evaluations', folderWith({}), '--model', `${url}#m`],
+  ...set.flatMap((one) => ['--model-set', one]),
+];
+
+/** What was found, and in how many calls: the same from every server whose replies can be read. */
+const rowsOf = ({ saved }: Saved) =>
+  readFileSync(`${dirname(saved)}/answers.jsonl`, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const { id, entities, calls, metrics } = JSON.parse(line) as QuestionRow;
+      return { id, entities, calls, metrics };
+    });
+
+async function evaluated(behaviour: string, ...set: string[]) {
+  const server = await started(answersOf(behaviour));
+  const record = await kgwalkJson<Saved>('evaluate', ...wordsFor(server.url, ...set));
+  return { record, rows: rowsOf(record), calls: server.calls };
+}
+
+let plain: Awaited<ReturnType<typeof evaluated>>;
+beforeEach(async () => {
+  await importFilms();
+  plain ??= await evaluated('plain');
+});
+
+const withRoom = ['o-series that thinks', 'long thoughts', 'thoughts without marks'];
+const neverRead = ['thoughts that never end', 'thoughts alone'];
+const readable = Object.keys(hosted).filter((name) => name !== 'plain' && !neverRead.includes(name));
+
+test('the plain server finds some answers, and its replies are counted', () => {
+  const { record } = plain;
+  expect(record.metrics['hit@1']!.value).toBeGreaterThan(0);
+  expect(record.metrics).not.toHaveProperty('cut');
+  expect(record.cost).toMatchObject({ promptTokens: { total: 100 * plain.calls.length } });
+});
+
+describe('a server whose replies can be read finds the same as the plain one', () => {
+  test.each(readable)('%s', async (behaviour) => {
+    const { record, rows } = await evaluated(behaviour, ...(withRoom.includes(behaviour) ? ['replyTokens=1000'] : []));
+    expect(rows).toEqual(plain.rows);
+    expect(record.metrics['hit@1']).toEqual(plain.record.metrics['hit@1']);
+    expect(record.misses).toEqual(plain.record.misses);
+    for (const key of ['cut', 'unreadable']) expect(record.metrics).not.toHaveProperty(key);
+  });
+});
+
+describe('a reply that ends within thoughts is never a decision', () => {
+  test.each([...withRoom, ...neverRead])('%s', async (behaviour) => {
+    const { record, rows } = await evaluated(behaviour);
+    expect(record.metrics.unreadable!.value).toBe(1);
+    expect(record.metrics.cut?.value).toBe(behaviour === 'thoughts that never end' ? undefined : 1);
+    expect(record.sections.at(-1)!.lines![0]).toMatch(/replyTokens=.*reasoning=off/);
+    const phases = Object.values(record.details.phases as Record<string, { stages: object }>);
+    expect(phases.flatMap(({ stages }) => Object.keys(stages))).toEqual(phases.map(() => 'unparsed'));
+    expect(rows.every(({ metrics }) => metrics['hit@1'] === 0)).toBe(true);
+  });
+
+  test('which tables and pages say, and only where it happens', async () => {
+    const server = await started(answersOf('long thoughts'));
+    const words = wordsFor(server.url).slice(2);
+    const page = folderWith({});
+    const { out, exitCode } = await kgwalk('compare', 'tog', 'random-chain', ...words, '--report', page);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/cut % +unreadable %/);
+    expect(out).toContain('--model-set replyTokens=4096');
+    const html = readFileSync(`${page}/index.html`, 'utf8');
+    for (const said of ['replies cut, %', 'replies unreadable, %', 'replyTokens=4096']) expect(html).toContain(said);
+    const other = await started(answersOf('plain'));
+    expect((await kgwalk('compare', 'tog', 'random-chain', ...wordsFor(other.url).slice(2))).out).not.toContain(
+      'cut %',
+    );
+  });
+});
+
+test('a server that stays busy leaves an unfinished evaluation, which the same command ends', async () => {
+  let left = 6;
+  const serves = answersOf('plain');
+  const tires: ChatAnswer = (response, call) => (left-- > 0 ? serves : fails(429, 'slow down'))(response, call);
+  const server = await started(tires);
+  const words = ['evaluate', ...wordsFor(server.url, 'retries=0')];
+  const { exitCode, out, err } = await kgwalk(...words);
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' });
+  expect(err).toMatch(/429 slow down[^]*Run the same command again/);
+  left = Infinity;
+  const answered = server.calls.length;
+  const record = await kgwalkJson<Saved>(...words);
+  expect(rowsOf(record)).toEqual(plain.rows);
+  expect(server.calls.length - answered).toBe(plain.calls.length - 6);
+});
