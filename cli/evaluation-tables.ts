@@ -8,6 +8,8 @@ import { type Figure, intervalText, numberText, tableFigures, valueText } from '
 import { diffConfig } from '../src/run/config-values.js';
 import { bilinearSettings } from '../agents/embeddings/bilinear/settings.js';
 import { transeSettings } from '../agents/embeddings/transe/settings.js';
+import type { Usage } from '../src/llm/language-model.js';
+import type { Forecast } from '../tasks/forecast.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import { printLine, printSections, printTable, type Row } from './output.js';
 
@@ -49,6 +51,22 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
   printLine(`${unitsText(figures)}brackets: 95 % bootstrap over ${clusters}`);
 }
 
+/** Tokens of all samples of an evaluation. */
+export function usageOf({ cost }: EvaluationRecord): Usage {
+  const [promptTokens = 0, cachedTokens = 0, completionTokens = 0] = (
+    ['promptTokens', 'cachedTokens', 'completionTokens'] as const
+  ).map((kind) => cost[kind]?.total);
+  return { promptTokens, cachedTokens, completionTokens };
+}
+
+/** Prints calls, tokens and price of an evaluation that was not made. */
+export function printForecast({ model, n, calls, promptTokens, completionTokens, price, most }: Forecast): void {
+  const priced = (of: number | undefined) => (of === undefined ? '' : `, price ${of.toFixed(4)}`);
+  printLine(`${n} samples by ${model}: ${calls} calls, ${promptTokens} prompt tokens, none of them cached`);
+  printLine(`${completionTokens} reply tokens${priced(price)}`);
+  if (most) printLine(`${most.completionTokens} if each reply takes replyTokens${priced(most.price)}`);
+}
+
 /** Name of a figure: its key in records, spelled as on pages. */
 const columnOf = ({ key, title, rare }: Figure) => (rare ? `${key} %` : title.toLowerCase() === key ? title : key);
 
@@ -78,6 +96,7 @@ export function printComparison(
   comparisons: readonly Comparison[],
   against: string,
   together: readonly Section[] = [],
+  price?: (usage: Usage) => number,
 ): void {
   const records = evaluations.map(({ record }) => record);
   const [first] = records;
@@ -102,7 +121,12 @@ export function printComparison(
   const partial = declared.filter(
     ({ key, place, unit }) => place === 'table' && unit !== 'calls' && measured.some((metrics) => metrics[key]),
   );
-  printTable(evaluations.map((one) => comparedRow(one, figures, partial, comparisons, against, shared)));
+  printTable(
+    evaluations.map((one) => ({
+      ...comparedRow(one, figures, partial, comparisons, against, shared),
+      ...(price && { price: price(usageOf(one.record)).toFixed(4) }),
+    })),
+  );
   const slices = new Set(comparisons.flatMap((comparison) => Object.keys(comparison.slices ?? {})));
   for (const slice of slices) {
     printLine();

@@ -36,6 +36,6 @@ export function replyValue(key: string): ((counts: ReplyCounts) => number | unde
 /** True where some reply was cut or unreadable. */
 export const hasLostReplies = (metrics: EvaluationMetrics): boolean => replyFigures.some(({ key }) => metrics[key]);
 
-/** The hint, where it is needed. */
+/** The hint where it is needed. */
 export const lostReplies = (metrics: EvaluationMetrics): Section[] =>
   hasLostReplies(metrics) ? [{ title: 'Cut or unreadable replies', lines: [replyHint] }] : [];

@@ -1,14 +1,14 @@
 /** A real language model, as `--model` and `--model-set` name it: a file or a server. */
 import { once } from 'node:events';
 import { z } from 'zod';
-import type { LanguageModel } from '../src/llm/language-model.js';
+import type { LanguageModel, Usage } from '../src/llm/language-model.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { loadConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Choices } from './flags.js';
 import type { Work } from './task.js';
 
-const prices = /^(\d*\.?\d+),(\d*\.?\d+),(\d*\.?\d+)$/;
+const prices = /^\d*\.?\d+,\d*\.?\d+,\d*\.?\d+$/;
 
 const replyTokens = z
   .int()
@@ -44,6 +44,21 @@ const serverSettings = z.strictObject({
   retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
   timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
 });
+
+/** The settings that decide what tokens cost, whatever else is set. @throws WorkbenchError `config` for what is no price */
+export function settingsOfPrice(set: readonly string[]) {
+  const overrides = set.filter((one) => /^\s*(?:price|replyTokens)\s*=/.test(one));
+  return loadConfig(serverSettings.pick({ price: true, replyTokens: true }), { overrides, place: '--model-set' });
+}
+
+/** Price of tokens by `--model-set price=IN,CACHED,OUT`, of a million each; undefined without. */
+export function priceOf(set: readonly string[]): ((usage: Usage) => number) | undefined {
+  const { price } = settingsOfPrice(set);
+  if (price === undefined) return undefined;
+  const [fresh, cached, written] = price.split(',').map(Number) as [number, number, number];
+  return ({ promptTokens, cachedTokens, completionTokens }) =>
+    ((promptTokens - cachedTokens) * fresh + cachedTokens * cached + completionTokens * written) / 1e6;
+}
 
 /** Time that a server may take to respond. Milliseconds. */
 const firstContact = 10_000;

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Forecast } from '../../tasks/forecast.js';
 import type { QuestionRow } from '../../tasks/questions/row.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { type ChatAnswer, fails, useChatServers } from '../fixtures/chat-server.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { hosted, hostedAnswers } from '../fixtures/hosted-server.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 
-useOwnHome();
+useSharedHome(importFilms);
 type Saved = EvaluationRecord & { saved: string };
 
 const started = useChatServers();
@@ -21,7 +22,7 @@ const wordsFor = (url: string, ...set: string[]) => [
   ...set.flatMap((one) => ['--model-set', one]),
 ];
 
-/** What was found, and in how many calls: the same from every server whose replies can be read. */
+/** Answers and calls: the same from every server whose replies can be read. */
 const rowsOf = ({ saved }: Saved) =>
   readFileSync(`${dirname(saved)}/answers.jsonl`, 'utf8')
     .trim()
@@ -38,9 +39,8 @@ async function evaluated(behaviour: string, ...set: string[]) {
 }
 
 let plain: Awaited<ReturnType<typeof evaluated>>;
-beforeEach(async () => {
-  await importFilms();
-  plain ??= await evaluated('plain');
+beforeAll(async () => {
+  plain = await evaluated('plain');
 });
 
 const withRoom = ['o-series that thinks', 'long thoughts', 'thoughts without marks'];
@@ -89,6 +89,36 @@ describe('a reply that ends within thoughts is never a decision', () => {
     expect((await kgwalk('compare', 'tog', 'random-chain', ...wordsFor(other.url).slice(2))).out).not.toContain(
       'cut %',
     );
+  });
+});
+
+describe('the price of tokens', () => {
+  const price = 'price=2,0.5,10';
+
+  test('is that of the tokens of the record, and no part of it', async () => {
+    const { record } = await evaluated('plain', price);
+    const calls = plain.calls.length;
+    expect(record).toMatchObject({ price: (calls * (60 * 2 + 40 * 0.5 + 50 * 10)) / 1e6 });
+    expect({ ...record.hashes, model: '' }).toEqual({ ...plain.record.hashes, model: '' });
+    expect(record.hashes.model).toMatch(/#m:context-8192$/);
+  });
+
+  test('is forecast by the simulated model, which asks no server and keeps nothing', async () => {
+    const server = await started(answersOf('plain'));
+    const words = ['evaluate', '--dry-run', ...wordsFor(server.url, price, 'replyTokens=1000')];
+    const forecast = await kgwalkJson<Forecast>(...words);
+    const kept = folderWith({});
+    const oracle = [...common, '--model', 'oracle:0.1', '--evaluations', kept];
+    const { cost } = await kgwalkJson<Saved>('evaluate', '--agent', 'tog', ...oracle);
+    const [calls, prompt, reply] = [cost.calls!.total, cost.promptTokens!.total, cost.completionTokens!.total];
+    expect(forecast).toEqual({
+      ...{ model: 'oracle:0.1', n: 4, calls, promptTokens: prompt, completionTokens: reply },
+      price: (prompt * 2 + reply * 10) / 1e6,
+      most: { completionTokens: 1000 * calls, price: (prompt * 2 + 1000 * calls * 10) / 1e6 },
+    });
+    expect(server.calls).toEqual([]);
+    expect((await kgwalk(...words)).out).toMatch(/^4 samples by oracle:0\.1: \d+ calls[^]*reply tokens, price \d/);
+    expect(await kgwalk('evaluate', '--dry-run', ...wordsFor(server.url, 'price=2'))).toMatchObject({ exitCode: 2 });
   });
 });
 
