@@ -148,15 +148,23 @@ const away = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 
 const longPrompt =
   /context[ _](?:length|size|window)|exceed.{0,40}context|too (?:long|large|many tokens)|maximum.{0,40}tokens/i;
 
-/** The error that a reply of status 200 holds, with the status that it names: 500 if none. */
+const busyWords = /rate.?limit|too many requests|exhausted|overloaded/i;
+const refusal =
+  /template|jinja|unsupported|not support|unrecogni[sz]ed|unknown (?:name|field|param|arg)|not permitted/i;
+
+/** The error that a reply of status 200 holds, with the status that it names: 429 or 500 if none. */
 function faultIn(reply: unknown): (Error & { status: number }) | undefined {
-  type Held = { error?: unknown; object?: unknown; choices?: (Held | null)[] };
-  const { error, object, choices } = (reply ?? {}) as Held;
-  const fault = (object === 'error' ? reply : error) || choices?.[0]?.error;
+  type Held = Record<string, unknown> & { choices?: (Held | null)[] };
+  const held = ([reply].flat()[0] ?? {}) as Held;
+  const { error, object, detail, message, choices, data } = held;
+  const isFault = object === 'error' || (!choices && !data && (detail ?? message));
+  const fault = (isFault ? held : error) || choices?.[0]?.error;
   if (!fault) return undefined;
   const { code, status } = fault as Record<string, unknown>;
-  const named = [code, status].map(Number).find((one) => one >= 400 && one < 600) ?? 500;
-  return Object.assign(new Error(`${named} ${wordsOf(fault)}`), { status: named });
+  const words = wordsOf(fault);
+  const usual = busyWords.test(words) ? 429 : 500;
+  const named = [code, status].map(Number).find((one) => one >= 400 && one < 600) ?? usual;
+  return Object.assign(new Error(`${named} ${words}`), { status: named });
 }
 
 /**
@@ -182,9 +190,9 @@ function troubleOf(
   }
   const isTooLong = status === 413 || longPrompt.test(words);
   const parts = (Object.keys(optionalParts) as OptionalPart[]).filter((part) => optionalParts[part].test(words));
-  // Some servers report a refusal of their chat template, or too long a prompt, as their own failure.
-  const template = status === 500 && (isTooLong || /template|jinja/i.test(words));
-  const passing = template ? undefined : passingStatus(status, said, headers);
+  // Some servers report a refusal of their chat template or of a parameter, or too long a prompt, as their own failure.
+  const refused = status === 500 && (isTooLong || refusal.test(words));
+  const passing = refused ? undefined : passingStatus(status, said, headers);
   if (passing) return passing;
   if (status >= 300 && status < 400) {
     const to = headers?.get('location') ?? '';

@@ -284,6 +284,8 @@ describe('a server that misbehaves', () => {
   test.each<[string, unknown, number]>([
     ['an error', { error: { message: 'rate limited', code: 429 } }, 4],
     ['an error as a text', { error: 'overloaded' }, 4],
+    ['a list of errors', [{ error: { message: 'slow down', status: 'RESOURCE_EXHAUSTED' } }], 4],
+    ['details alone', { detail: 'try later' }, 4],
     ['an error in a choice', { choices: [{ error: { code: 502, message: 'gone' }, message: { content: '' } }] }, 4],
     ['a key that is refused', { object: 'error', message: 'no key', code: 401 }, 1],
   ])('%s inside a 200 counts as its status', async (_, body, tries) => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Decision } from '../../../src/llm/decision.js';
 import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
 import { openServerModel, type ServerModelOptions } from '../../../src/llm/server-model.js';
-import { type ChatAnswer, type ChatServer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
+import { answers, type ChatAnswer, type ChatServer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
 
 let server: ChatServer;
 const started = useChatServers();
@@ -46,6 +46,17 @@ describe('what --model-set asks of a server', () => {
     }
     expect(server.calls).toHaveLength(5);
     expect(Object.keys(server.calls[4]!.body)).toEqual(expect.arrayContaining(['temperature', 'top_k', 'seed']));
+  });
+
+  test.each<[string, ChatAnswer]>([
+    ['without its code', answers(200, { error: { message: 'Unsupported parameter: temperature' } })],
+    ['in a list', answers(200, [{ error: { message: 'temperature is not supported', code: 400 } }])],
+    ['as details', answers(200, { detail: [{ loc: ['body', 'temperature'], msg: 'Extra inputs are not permitted' }] })],
+    ['as a failure of the server', fails(500, 'unrecognized argument temperature')],
+  ])('a refusal inside a 200, or a 500, is read as one: %s', async (_, refuses) => {
+    const model = await open([refuses, says('ok')]);
+    expect(await model.complete(request())).toMatchObject({ text: 'ok', remarks: ['without a temperature'] });
+    expect(waits).toEqual([]);
   });
 
   test('so many requests and tokens a minute', async () => {
