@@ -228,7 +228,7 @@ function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, un
 function headline(record: EvaluationRecord, more: readonly string[] = []): string {
   const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n } = record;
   const who = run === undefined ? agentTitle(agent) : `${run} (${checkpoint})`;
-  const { subsets, turns, holdOut, horizon, beamWidth, topicGiven, hops, hopsWithheld } = record as Record<
+  const { repeats, subsets, turns, holdOut, horizon, beamWidth, topicGiven, hops, hopsWithheld } = record as Record<
     string,
     unknown
   >;
@@ -237,6 +237,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
     `split ${split}${holdOut === undefined ? '' : `, held out by ${String(holdOut)}`}`,
     `n = ${n}${limit === undefined ? '' : `, ${sampleText(record)}`}`,
+    ...(repeats === undefined ? [] : [`repeats ${String(repeats)}`]),
     ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
     ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),
     ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),

@@ -32,21 +32,25 @@ export async function forecastEvaluation<S extends Sample, Answer, R extends Row
   flags: EvaluationFlags,
   work: Work,
 ): Promise<Forecast> {
-  const { replyTokens } = settingsOfPrice(flags.modelSet);
+  const { replyTokens, repeats } = settingsOfPrice(flags.modelSet);
   const price = priceOf(flags.modelSet);
   const model = flags.model?.startsWith('oracle:') ? flags.model : 'oracle:0.1';
   const evaluations = temporaryFolder('forecast');
   try {
     const [evaluation] = await evaluateNamed(task, [named], { ...flags, model, modelSet: [], evaluations }, work);
-    const { n, cost } = evaluation!.record;
-    const total = (kind: string) => cost[kind]?.total ?? 0;
+    const { cost } = evaluation!.record;
+    const total = (kind: string) => repeats * (cost[kind]?.total ?? 0);
     const [calls, promptTokens] = [total('calls'), total('promptTokens')];
     const pricedWith = (completionTokens: number) => ({
       completionTokens,
       ...(price && { price: price({ promptTokens, cachedTokens: 0, completionTokens }) }),
     });
     const most = replyTokens === undefined ? {} : { most: pricedWith(calls * replyTokens) };
-    return { ...{ model, n, calls, promptTokens }, ...pricedWith(total('completionTokens')), ...most };
+    return {
+      ...{ model, n: repeats * evaluation!.record.n, calls, promptTokens },
+      ...pricedWith(total('completionTokens')),
+      ...most,
+    };
   } finally {
     rmSync(evaluations, { recursive: true, force: true });
   }

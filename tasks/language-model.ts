@@ -36,6 +36,11 @@ const serverSettings = z.strictObject({
   reasoning: z.enum(['auto', 'off']).default('auto').describe('off asks the model not to think'),
   temperature: z.number().min(0).optional().describe('of sampling; default 0'),
   topP: z.number().gt(0).max(1).optional().describe('nucleus sampling; default as the server does'),
+  repeats: z
+    .int()
+    .min(1)
+    .default(1)
+    .describe('how often each sample is asked, for models that do not answer twice alike'),
   extra: z.record(z.string(), z.unknown()).optional().describe('further fields of every request, as JSON'),
   price: z.string().regex(prices).optional().describe('price of a million tokens of prompts, cached prompts, replies'),
   rpm: z.number().gt(0).optional().describe('requests a minute, at most'),
@@ -47,8 +52,11 @@ const serverSettings = z.strictObject({
 
 /** The settings that decide what tokens cost, whatever else is set. @throws WorkbenchError `config` for what is no price */
 export function settingsOfPrice(set: readonly string[]) {
-  const overrides = set.filter((one) => /^\s*(?:price|replyTokens)\s*=/.test(one));
-  return loadConfig(serverSettings.pick({ price: true, replyTokens: true }), { overrides, place: '--model-set' });
+  const overrides = set.filter((one) => /^\s*(?:price|replyTokens|repeats)\s*=/.test(one));
+  return loadConfig(serverSettings.pick({ price: true, replyTokens: true, repeats: true }), {
+    overrides,
+    place: '--model-set',
+  });
 }
 
 /** Price of tokens by `--model-set price=IN,CACHED,OUT`, of a million each; undefined without. */
@@ -78,7 +86,7 @@ export async function openRealModel(
   { note }: Pick<Work, 'note'>,
 ): Promise<LanguageModel> {
   const { openLanguageModel } = await import('../src/llm/model-files.js');
-  const overrides = { overrides: set, source: '--model-set' };
+  const overrides = { overrides: set, place: '--model-set' };
   if (!/^https?:/i.test(spec)) {
     const { replyTokens: maxTokens, ...local } = loadConfig(localSettings, overrides);
     return withRoom(await openLanguageModel(spec, { local: { ...local, maxTokens } }));

@@ -104,6 +104,8 @@ export interface LanguageModel {
   readonly maxTokens?: number | undefined;
   /** Sampling temperature of all replies. Default 0. */
   readonly temperature?: number | undefined;
+  /** Times that each sample is asked, with seeds of their own. Default 1. */
+  readonly repeats?: number | undefined;
   readonly concurrency: number;
   countTokens(text: string): number;
   /**

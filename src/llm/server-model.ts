@@ -35,6 +35,8 @@ export interface ServerModelOptions extends ServerPatience, Partial<PaceLimits> 
   /** Sampling; default 0 and the server's. */
   temperature?: number | undefined;
   topP?: number | undefined;
+  /** See `LanguageModel.repeats`. */
+  repeats?: number | undefined;
   /** `off` asks the model not to think; default `auto`, as it does. */
   reasoning?: 'auto' | 'off' | undefined;
   /** Further fields of every request; they replace those of the same name. */
@@ -80,8 +82,14 @@ const withoutThinking = { reasoning_effort: 'none', chat_template_kwargs: { enab
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
   const { model, contextLength = 8192, concurrency = 4, scores = false, maxTokens, note } = options;
-  const { temperature, topP, reasoning, extra, rpm, tpm, delay = realDelay } = options;
   const { name, key, post } = connectServer({ ...options, wants: completions });
+  const { temperature, topP, repeats, reasoning, extra, rpm, tpm, delay = realDelay } = options;
+  const settings = [
+    ...(temperature === undefined ? [] : [`temperature-${temperature}`]),
+    ...(topP === undefined ? [] : [`top-p-${topP}`]),
+    ...(reasoning === 'off' ? ['reasoning-off'] : []),
+    ...(extra ? [`extra-${withoutKey(canonicalJson(extra), key)}`] : []),
+  ];
   const retries = options.retries ?? usualRetries;
   const { pace, inTurn, answered } = serverPace({ concurrency, rpm, tpm }, delay);
   const refused = new Set<OptionalPart>();
@@ -164,18 +172,16 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     id: [
       `server:${name}:context-${contextLength}`,
       ...(maxTokens === undefined ? [] : [`reply-${maxTokens}`]),
-      ...(temperature === undefined ? [] : [`temperature-${temperature}`]),
-      ...(topP === undefined ? [] : [`top-p-${topP}`]),
-      ...(reasoning === 'off' ? ['reasoning-off'] : []),
-      ...(extra ? [`extra-${canonicalJson(extra)}`] : []),
+      ...settings,
     ].join(':'),
-    name,
+    // Models that answer otherwise have other names: comparisons go by them.
+    name: settings.length > 0 ? `${name} (${settings.join(', ')})` : name,
     note: `tokens that the server does not count are counted by ${wordPieceTokenizer}`,
     simulated: false,
     get constrained() {
       return obeys && !refused.has('response_format');
     },
-    ...{ contextLength, maxTokens, temperature, concurrency },
+    ...{ contextLength, maxTokens, temperature, repeats, concurrency },
     countTokens: countWordPieces,
     complete: (request) => inTurn(() => complete(request)),
     scoreTexts,

@@ -3,6 +3,7 @@ import type { QuestionAnswer } from '../../agents/question-agent.js';
 import { excludedTopics, type QuestionSample } from '../../datasets/question.js';
 import { refuseOtherSamples } from '../../evaluation/compare.js';
 import { countsOf } from '../../evaluation/evaluate.js';
+import { withoutRepeat } from '../../evaluation/repeats.js';
 import { replyCounts, replyFigures, replyValue } from '../../evaluation/replies.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
@@ -71,7 +72,7 @@ export const questionMeasure: Measure<QuestionRow> = {
     throw new TypeError(`expected a figure of questions, got ${key}`);
   },
   clusters: 'questions',
-  cluster: ({ id }) => id,
+  cluster: ({ id }) => withoutRepeat(id),
   slices: {
     subset: ({ subset }) => subset,
     type: ({ type }) => type,

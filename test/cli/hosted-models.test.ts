@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Forecast } from '../../tasks/forecast.js';
 import type { QuestionRow } from '../../tasks/questions/row.js';
+import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
-import { type ChatAnswer, fails, useChatServers } from '../fixtures/chat-server.js';
+import { type ChatAnswer, fails, says, useChatServers } from '../fixtures/chat-server.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { hosted, hostedAnswers } from '../fixtures/hosted-server.js';
 import { useSharedHome } from '../fixtures/own-home.js';
@@ -120,6 +121,43 @@ describe('the price of tokens', () => {
     expect((await kgwalk(...words)).out).toMatch(/^4 samples by oracle:0\.1: \d+ calls[^]*reply tokens, price \d/);
     expect(await kgwalk('evaluate', '--dry-run', ...wordsFor(server.url, 'price=2'))).toMatchObject({ exitCode: 2 });
   });
+});
+
+test('repeats ask every sample again, and their variance is in the interval', async () => {
+  const serves = answersOf('plain');
+  let asked = 0;
+  // Every second call of an answer is right: the same question is right in one repeat and wrong in another.
+  const wavers: ChatAnswer = (response, call) => {
+    const isAnswer = JSON.stringify(call.body).includes('the list of names');
+    (isAnswer && ++asked % 2 === 0 ? says('{"answers":["nobody"]}') : serves)(response, call);
+  };
+  const server = await started(wavers);
+  const set = ['repeats=4', 'concurrency=1', 'temperature=0.5'];
+  const words = wordsFor(server.url, ...set);
+  const record = await kgwalkJson<Saved>('evaluate', ...words);
+  expect(record).toMatchObject({ n: 16, repeats: 4, limit: 4, model: `${server.url}#m (temperature-0.5)` });
+  const ids = rowsOf(record).map(({ id }) => id);
+  expect(new Set(ids).size).toBe(16);
+  expect(ids[4]).toBe(`${ids[0]!} · repeat 2`);
+  expect(new Set(server.calls.map(({ body }) => body.seed)).size).toBe(server.calls.length);
+  expect(record.sections).toContainEqual({
+    title: 'Repeats',
+    lines: [expect.stringMatching(/^Hit@1: (?:[\d.]+, ){3}[\d.]+; standard deviation [\d.]+$/)],
+  });
+  // Four questions are four clusters, each of the mean of its repeats.
+  const { columns, clusters } = byQuestion(rowsOf(record));
+  const [estimate] = bootstrapMeans(columns, clusters, { resamples: 2000, shares: [true] });
+  expect(record.metrics['hit@1']).toEqual(estimate);
+  expect((await kgwalk('replay', dirname(record.saved))).out).toMatch(/16 samples replayed: every byte/);
+  const { out, exitCode } = await kgwalk('compare', 'tog', 'random-chain', ...words.slice(2));
+  expect(exitCode).toBe(0);
+  expect(out).toMatch(/n = 16, a seeded sample of 4 · repeats 4/);
+});
+
+/** Hit@1 of all rows, and the question of each. */
+const byQuestion = (rows: ReturnType<typeof rowsOf>) => ({
+  columns: [rows.map(({ metrics }) => metrics['hit@1']!)],
+  clusters: rows.map(({ id }) => id.split(' · ')[0]!),
 });
 
 test('a server that stays busy leaves an unfinished evaluation, which the same command ends', async () => {

@@ -39,6 +39,7 @@ const cardShape = z.object({
   contextLength: z.number(),
   maxTokens: z.number().optional(),
   temperature: z.number().optional(),
+  repeats: z.number().optional(),
   scoresChoices: z.boolean().describe('not read; false in new files'),
   scoresTexts: z.boolean().optional().describe('whether it has `scoreTexts`; said where choices go by likelihood'),
 });

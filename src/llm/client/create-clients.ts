@@ -80,11 +80,12 @@ export function createClients(settings: ClientSettings): Clients {
 
 /** Field by field: of a class instance a spread would lose the getters. */
 function cardOf(
-  { id, name, simulated, constrained, contextLength, maxTokens, temperature, scoreTexts }: LanguageModel,
+  { id, name, simulated, constrained, contextLength, maxTokens, temperature, repeats, scoreTexts }: LanguageModel,
   choices: ClientSettings['choices'],
 ): ModelCard {
   const scoresTexts = choices === 'likelihood' ? scoreTexts !== undefined : undefined;
-  return { id, name, simulated, constrained, contextLength, maxTokens, temperature, scoresChoices: false, scoresTexts };
+  const limits = { contextLength, maxTokens, temperature, repeats };
+  return { ...{ id, name, simulated, constrained }, ...limits, scoresChoices: false, scoresTexts };
 }
 
 function questionClient(
@@ -109,12 +110,13 @@ function questionClient(
     const chooses = choices === 'likelihood' && isChoice(decision);
     const { decision: shown, dropped: cut } = fitted(decision, model, store, chooses);
     if (chooses) return scored(decision, shown, seq, cut);
-    const { temperature = 0 } = model;
+    const { temperature = 0, repeats = 1 } = model;
     let text = '';
     for (let attempt = 0; attempt < 2 && mayCall(decision); attempt++) {
       // Counted before anything is awaited: decisions under way at once must not share the last call.
       begun++;
-      const drawn = temperature > 0 ? subSeed(seed, `call/${questionId}/${phase}`, seq, attempt) >>> 0 : 0;
+      const drawn =
+        temperature > 0 || repeats > 1 ? subSeed(seed, `call/${questionId}/${phase}`, seq, attempt) >>> 0 : 0;
       const request = requestOf(shown, model, { temperature, seed: drawn, attempt, signal });
       const { key, completion } = await ask(request);
       text = completion.text;
