@@ -71,9 +71,10 @@ async function compare(
     const agents = evaluations.map(({ name, record, speed, training }) => ({ name, ...record, speed, training }));
     return printJson({ agents, comparisons, ...(together?.json as object | undefined), report: page });
   }
+  const { priceOf } = await import('../tasks/language-model.js');
   const { printComparison } = await import('./evaluation-tables.js');
   const { name, title = name } = evaluations[against]!;
-  printComparison(evaluations, comparisons, title, together?.sections);
+  printComparison(evaluations, comparisons, title, together?.sections, priceOf(flags.modelSet));
   if (page) printLine(`report: ${page.page}`);
 }
 

@@ -31,6 +31,10 @@ export function register(program: Command): void {
         'dialogues: strict, or ark, which adds the counts of LLM-ARK’s published code, for comparison with its paper only',
       ).choices(['strict', 'ark']),
     )
+    .option(
+      '--dry-run',
+      'ask no model; print calls and tokens of the simulated one, and their price by --model-set price=IN,CACHED,OUT',
+    )
     .option('--write <file>', 'evaluate nothing; write parts of it as a plan for `kgwalk work`: docs/how-to/sweeps.md')
     .option('--parts <n>', 'with --write: how many')
     .option('--store <store>', 'with --write, for a run: where its files are put for the workers')
@@ -47,6 +51,7 @@ export function register(program: Command): void {
 interface Flags extends EvaluationFlags {
   json?: boolean;
   maxMinutes?: number;
+  dryRun?: boolean;
   write?: string;
   parts?: string;
   store?: string;
@@ -63,10 +68,18 @@ async function evaluate(command: Command, run: string | undefined, flags: Flags)
   if (flags.write !== undefined) return plan(command, run, flags);
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { evaluateNamed } = await import('../tasks/evaluate.js');
+  const { priceOf } = await import('../tasks/language-model.js');
+  const { printEvaluation, printForecast, usageOf } = await import('./evaluation-tables.js');
   const { evaluationFiles } = await import('../evaluation/keep.js');
   const { shardOf } = await import('../evaluation/shards.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
   const task = await taskFor([named], flags);
+  const price = priceOf(flags.modelSet);
+  if (flags.dryRun) {
+    const { forecastEvaluation } = await import('../tasks/forecast.js');
+    const forecast = await forecastEvaluation(task, named, flags, terminalWork(flags.maxMinutes));
+    return flags.json ? printJson(forecast) : printForecast(forecast);
+  }
   const predictions = flags.predictions === undefined ? undefined : task.results!.predictions!(flags.predictions);
   const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(flags.maxMinutes), {
     shard: flags.part === undefined ? undefined : shardOf(flags.part),
@@ -82,11 +95,13 @@ async function evaluate(command: Command, run: string | undefined, flags: Flags)
   predictions?.write();
   const { record, speed, failures, folder } = evaluation!;
   const saved = evaluationFiles(folder).evaluation;
+  const paid = price?.(usageOf(record));
   if (flags.json) {
-    return printJson({ ...record, speed, failures: failures.slice(0, 10), saved, predictions: flags.predictions });
+    const shown = { speed, price: paid, failures: failures.slice(0, 10), saved, predictions: flags.predictions };
+    return printJson({ ...record, ...shown });
   }
-  const { printEvaluation } = await import('./evaluation-tables.js');
   printEvaluation(record, speed);
+  if (paid !== undefined) printLine(`price: ${paid.toFixed(4)}`);
   printLine(`saved: ${folder}`);
 }
 

@@ -1,12 +1,15 @@
 /** Tables of evaluations and comparisons for any task. */
 import type { Comparison } from '../evaluation/compare.js';
 import type { Row as SampleRow } from '../evaluation/score.js';
+import { lostReplies } from '../evaluation/replies.js';
 import type { EvaluationSpeed } from '../evaluation/throughput-meter.js';
 import { agentTitle, type EvaluationRecord, sampleText, type Section } from '../src/run/evaluation.js';
 import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
 import { diffConfig } from '../src/run/config-values.js';
 import { bilinearSettings } from '../agents/embeddings/bilinear/settings.js';
 import { transeSettings } from '../agents/embeddings/transe/settings.js';
+import type { Usage } from '../src/llm/language-model.js';
+import type { Forecast } from '../tasks/forecast.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import { printLine, printSections, printTable, type Row } from './output.js';
 
@@ -48,8 +51,24 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
   printLine(`${unitsText(figures)}brackets: 95 % bootstrap over ${clusters}`);
 }
 
+/** Tokens of all samples of an evaluation. */
+export function usageOf({ cost }: EvaluationRecord): Usage {
+  const [promptTokens = 0, cachedTokens = 0, completionTokens = 0] = (
+    ['promptTokens', 'cachedTokens', 'completionTokens'] as const
+  ).map((kind) => cost[kind]?.total);
+  return { promptTokens, cachedTokens, completionTokens };
+}
+
+/** Prints calls, tokens and price of an evaluation that was not made. */
+export function printForecast({ model, n, calls, promptTokens, completionTokens, price, most }: Forecast): void {
+  const priced = (of: number | undefined) => (of === undefined ? '' : `, price ${of.toFixed(4)}`);
+  printLine(`${n} samples by ${model}: ${calls} calls, ${promptTokens} prompt tokens, none of them cached`);
+  printLine(`${completionTokens} reply tokens${priced(price)}`);
+  if (most) printLine(`${most.completionTokens} if each reply takes replyTokens${priced(most.price)}`);
+}
+
 /** Name of a figure: its key in records, spelled as on pages. */
-const columnOf = ({ key, title }: Figure) => (title.toLowerCase() === key ? title : key);
+const columnOf = ({ key, title, rare }: Figure) => (rare ? `${key} %` : title.toLowerCase() === key ? title : key);
 
 /** Figures at several k form one table, the others another. */
 function printFigures({ figures, metrics }: EvaluationRecord): void {
@@ -77,6 +96,7 @@ export function printComparison(
   comparisons: readonly Comparison[],
   against: string,
   together: readonly Section[] = [],
+  price?: (usage: Usage) => number,
 ): void {
   const records = evaluations.map(({ record }) => record);
   const [first] = records;
@@ -101,7 +121,12 @@ export function printComparison(
   const partial = declared.filter(
     ({ key, place, unit }) => place === 'table' && unit !== 'calls' && measured.some((metrics) => metrics[key]),
   );
-  printTable(evaluations.map((one) => comparedRow(one, figures, partial, comparisons, against, shared)));
+  printTable(
+    evaluations.map((one) => ({
+      ...comparedRow(one, figures, partial, comparisons, against, shared),
+      ...(price && { price: price(usageOf(one.record)).toFixed(4) }),
+    })),
+  );
   const slices = new Set(comparisons.flatMap((comparison) => Object.keys(comparison.slices ?? {})));
   for (const slice of slices) {
     printLine();
@@ -127,8 +152,9 @@ export function printComparison(
       })),
     );
   }
-  if (together.length > 0) printLine();
-  printSections(together);
+  const further = [...together, ...lostReplies(Object.assign({}, ...measured) as EvaluationRecord['metrics'])];
+  if (further.length > 0) printLine();
+  printSections(further);
   printLine();
   printBars(evaluations, figures[0]!);
   printLine(
@@ -202,7 +228,7 @@ function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, un
 function headline(record: EvaluationRecord, more: readonly string[] = []): string {
   const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n } = record;
   const who = run === undefined ? agentTitle(agent) : `${run} (${checkpoint})`;
-  const { subsets, turns, holdOut, horizon, beamWidth, topicGiven, hops, hopsWithheld } = record as Record<
+  const { repeats, subsets, turns, holdOut, horizon, beamWidth, topicGiven, hops, hopsWithheld } = record as Record<
     string,
     unknown
   >;
@@ -211,6 +237,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
     `split ${split}${holdOut === undefined ? '' : `, held out by ${String(holdOut)}`}`,
     `n = ${n}${limit === undefined ? '' : `, ${sampleText(record)}`}`,
+    ...(repeats === undefined ? [] : [`repeats ${String(repeats)}`]),
     ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
     ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),
     ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),

@@ -44,17 +44,17 @@ export function batchAsker(
     note: agent.note,
     prompted: useCalls !== undefined,
     async ask(tasks, take, { openCalls, onPrepared, signal }) {
-      const watched = new Map<string, WatchedDecisions>();
+      const watched = new Map<string, WatchedDecisions & Pick<QuestionClient, 'totals'>>();
       useCalls?.((task) => {
         const calls = openCalls(task);
         const { client, taken } = watchDecisions(calls.client);
-        watched.set(task.id, { client, taken });
+        watched.set(task.id, { client, taken, totals: calls.totals });
         return { ...calls, client };
       });
-      const decisionsOf = (index: number): Pick<Attempt<Answer>, 'decisions'> => {
+      const decisionsOf = (index: number): Pick<Attempt<Answer>, 'decisions' | 'totals'> => {
         const own = watched.get(tasks[index]!.id);
         watched.delete(tasks[index]!.id);
-        return { decisions: own?.taken() };
+        return { decisions: own?.taken(), totals: own?.totals() };
       };
       onPrepared?.();
       const indices = tasks.flatMap((task, index) => (canAsk(task) ? [index] : []));

@@ -9,6 +9,8 @@ import type { Progress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
 import { noCalls } from './ask.js';
 import { allFigures, columnsOf, metricsOf, slicesOf } from './figures.js';
+import { repeatsSection } from './repeats.js';
+import { lostReplies } from './replies.js';
 import type { AgentRunner, AskOptions, Attempt, Row, Sample, Scorer } from './score.js';
 
 /** Fields of the record other than figures. */
@@ -170,7 +172,12 @@ function recordOf<S extends Sample, Answer, R extends Row>(
     slices: slicesOf(measure, figures, rows, resamples),
     misses: countsOf(misses, missReasons),
     cost: costOf(rows.map((row) => measure.costOf(row))),
-    ...{ hashes: { ...hashes }, details, sections, examples: [] },
+    ...{
+      hashes: { ...hashes },
+      details,
+      sections: [...sections, ...repeatsSection(measure, figures[0]!, rows), ...lostReplies(metrics)],
+      examples: [],
+    },
   };
 }
 

@@ -80,6 +80,8 @@ export function metricsOf<R extends Row>(
 ): EvaluationMetrics {
   const keys = figures.map(({ key }) => key);
   const columns = columnsOf(measure, keys, rows);
+  for (const { key, rare } of figures)
+    if (rare && columns.get(key)?.values.every((one) => one === 0)) columns.delete(key);
   const found = new Map<string, EvaluationMetrics[string]>();
   // Columns over the same rows share their resamples.
   const left = new Map(columns);

@@ -9,6 +9,8 @@ import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { evaluationFiles } from '../src/run/run-files.js';
 import type { AboutEvaluation } from '../src/run/evaluation.js';
+import { repeated } from './repeats.js';
+import type { Sample } from './score.js';
 
 /** Part of a whole; part 1 of 1 is the whole. */
 export interface Shard {
@@ -37,9 +39,10 @@ export function askedOfShard<A extends Asked>(asked: A, { part, of }: Shard): A 
   return { ...asked, about: { ...asked.about, shard: `${part}/${of}`, program: kgwalkVersion() } };
 }
 
-/** The samples of an evaluation, which may be that of a shard. */
-export function samplesOf<Sample>(samples: readonly Sample[], { shard }: AboutEvaluation): readonly Sample[] {
-  return typeof shard === 'string' ? shardSamples(samples, shardOf(shard)) : samples;
+/** The samples of an evaluation, which may repeat them, or be that of a shard. */
+export function samplesOf<S extends Sample>(samples: readonly S[], { shard, repeats }: AboutEvaluation): readonly S[] {
+  const all = repeated(samples, repeats);
+  return typeof shard === 'string' ? shardSamples(all, shardOf(shard)) : all;
 }
 
 /** Neighbours stay together: turns of a dialogue share their texts, answers of one question their scores. */

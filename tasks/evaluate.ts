@@ -6,6 +6,8 @@ import { resolveCheckpoint } from '../checkpoints/store.js';
 import { refuseOthers } from '../evaluation/compare.js';
 import type { AskedEvaluation, KeepOptions, KeptEvaluation } from '../evaluation/keep.js';
 import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
+import { repeated } from '../evaluation/repeats.js';
+import { replyHint } from '../evaluation/replies.js';
 import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
 import { askedOfShard, samplesOf, type Shard, shardFolder, shardsIn } from '../evaluation/shards.js';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
@@ -97,10 +99,10 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   const { data, agents } = opened;
   let model: LanguageModel | undefined;
   try {
-    const hashes = { ...data.hashes, ...agents[0]!.hashes };
-    const ids = data.samples.map((sample) => sample.task.id);
-    refuseOthers(options.comparedWith ?? [], { name: resolved[0]!.name, ...data.about, hashes, task: task.name, ids });
     model = await modelFor(opened);
+    const hashes = { ...data.hashes, ...agents[0]!.hashes };
+    const ids = repeated(data.samples, model?.repeats).map((sample) => sample.task.id);
+    refuseOthers(options.comparedWith ?? [], { name: resolved[0]!.name, ...data.about, hashes, task: task.name, ids });
     const evaluations: NamedEvaluation<R>[] = [];
     for (const agent of agents) evaluations.push(...(await evaluateOne(opened, agent, model, options)));
     return evaluations;
@@ -140,7 +142,11 @@ async function evaluateOne<S extends Sample, Answer, R extends Row, D extends Da
   const runFolder = trained?.others ? undefined : trained?.run.folder;
   const own = runFolder !== undefined && flags.evaluations === undefined;
   const model = agent.asker.prompted ? anyModel : undefined;
-  const whole = askedOf(task, agent, data, { own, model });
+  const { repeats = 1 } = anyModel ?? {};
+  if (repeats > 1 && agent.asker.online) {
+    throw new WorkbenchError('usage', `expected repeats with an agent that learns nothing as it answers, got ${name}`);
+  }
+  const whole = askedOf(task, agent, data, { own, model, repeats });
   if (onAsked && !(await onAsked(whole, data.samples.length))) return [];
   const wholeFolder = evaluationFolder(whole, { root: flags.evaluations, runFolder });
   const asked = shard ? askedOfShard(whole, shard) : whole;
@@ -230,15 +236,19 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
   }
 }
 
-/**
- * What is asked of an agent: everything that decides the result.
- * @param kept.own whether it is kept in its run's folder, which it need not name
- */
+interface AskedBy {
+  /** Kept in its run's folder, which it need not name. */
+  own: boolean;
+  model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined;
+  repeats?: number;
+}
+
+/** Identity of an evaluation: everything that decides the result. */
 export function askedOf<S extends Sample, Answer, R extends Row>(
   { name: task }: { name: string },
   { which, asker, about, hashes, encoder }: NamedAgent<S, Answer, R>,
   data: Data<S>,
-  { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined },
+  { own, model, repeats = 1 }: AskedBy,
 ): AskedEvaluation {
   const { agent, switches, trained, choices = 'written' } = which;
   return {
@@ -252,6 +262,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
       ...data.about,
       // `written` is left out.
       ...('choices' in data.about && { choices: model && choices !== 'written' ? choices : undefined }),
+      ...(repeats > 1 && { repeats }),
       ...(model && { model: model.name, simulated: model.simulated }),
       // Without a model there are no calls to count.
       ...(!model && 'budget' in data.about && { budget: null }),
@@ -343,7 +354,7 @@ function evaluationProgress(name: string, total: number, what: string, { progres
       const { calls, cut, thinking } = sum;
       if (cut + thinking === 0) return;
       const ended = `${cut} of ${calls} replies were cut at their limit, ${thinking} ended before the model had done thinking`;
-      note(`${name}: ${ended}; a higher limit: --model-set maxTokens=2048`);
+      note(`${name}: ${ended}; ${replyHint}`);
     },
   };
 }

@@ -1,14 +1,16 @@
 /** A real language model, as `--model` and `--model-set` name it: a file or a server. */
 import { once } from 'node:events';
 import { z } from 'zod';
-import type { LanguageModel } from '../src/llm/language-model.js';
+import type { LanguageModel, Usage } from '../src/llm/language-model.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { loadConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Choices } from './flags.js';
 import type { Work } from './task.js';
 
-const maxTokens = z
+const prices = /^\d*\.?\d+,\d*\.?\d+,\d*\.?\d+$/;
+
+const replyTokens = z
   .int()
   .min(1)
   .optional()
@@ -19,7 +21,7 @@ const localSettings = z.strictObject({
   gpuLayers: z.int().min(0).optional().describe('layers on the card; default as many as fit'),
   threads: z.int().min(1).default(1).describe('processor threads'),
   contextLength: z.int().min(64).optional().describe('tokens of prompt and reply'),
-  maxTokens,
+  replyTokens,
   heads: z.int().min(1).default(8).describe('prompt heads kept evaluated; each costs memory for a whole context'),
   sequences: z
     .int()
@@ -30,11 +32,41 @@ const localSettings = z.strictObject({
 
 const serverSettings = z.strictObject({
   contextLength: z.int().min(64).default(8192).describe('tokens of prompt and reply, which servers do not report'),
-  maxTokens,
-  concurrency: z.int().min(1).default(4).describe('requests under way at once'),
+  replyTokens,
+  reasoning: z.enum(['auto', 'off']).default('auto').describe('off asks the model not to think'),
+  temperature: z.number().min(0).optional().describe('of sampling; default 0'),
+  topP: z.number().gt(0).max(1).optional().describe('nucleus sampling; default as the server does'),
+  repeats: z
+    .int()
+    .min(1)
+    .default(1)
+    .describe('how often each sample is asked, for models that do not answer twice alike'),
+  extra: z.record(z.string(), z.unknown()).optional().describe('further fields of every request, as JSON'),
+  price: z.string().regex(prices).optional().describe('price of a million tokens of prompts, cached prompts, replies'),
+  rpm: z.number().gt(0).optional().describe('requests a minute, at most'),
+  tpm: z.number().gt(0).optional().describe('tokens of prompts and replies a minute, at most'),
+  concurrency: z.int().min(1).default(4).describe('requests under way at once, fewer while the server is busy'),
   retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
   timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
 });
+
+/** The settings that decide what tokens cost, whatever else is set. @throws WorkbenchError `config` for what is no price */
+export function settingsOfPrice(set: readonly string[]) {
+  const overrides = set.filter((one) => /^\s*(?:price|replyTokens|repeats)\s*=/.test(one));
+  return loadConfig(serverSettings.pick({ price: true, replyTokens: true, repeats: true }), {
+    overrides,
+    place: '--model-set',
+  });
+}
+
+/** Price of tokens by `--model-set price=IN,CACHED,OUT`, of a million each; undefined without. */
+export function priceOf(set: readonly string[]): ((usage: Usage) => number) | undefined {
+  const { price } = settingsOfPrice(set);
+  if (price === undefined) return undefined;
+  const [fresh, cached, written] = price.split(',').map(Number) as [number, number, number];
+  return ({ promptTokens, cachedTokens, completionTokens }) =>
+    ((promptTokens - cachedTokens) * fresh + cachedTokens * cached + completionTokens * written) / 1e6;
+}
 
 /** Time that a server may take to respond. Milliseconds. */
 const firstContact = 10_000;
@@ -54,11 +86,13 @@ export async function openRealModel(
   { note }: Pick<Work, 'note'>,
 ): Promise<LanguageModel> {
   const { openLanguageModel } = await import('../src/llm/model-files.js');
-  const overrides = { overrides: set, source: '--model-set' };
+  const overrides = { overrides: set, place: '--model-set' };
   if (!/^https?:/i.test(spec)) {
-    return withRoom(await openLanguageModel(spec, { local: loadConfig(localSettings, overrides) }));
+    const { replyTokens: maxTokens, ...local } = loadConfig(localSettings, overrides);
+    return withRoom(await openLanguageModel(spec, { local: { ...local, maxTokens } }));
   }
-  const server = { ...loadConfig(serverSettings, overrides), note };
+  const { replyTokens: maxTokens, price: _, ...settings } = loadConfig(serverSettings, overrides);
+  const server = { ...settings, maxTokens, note };
   const model = withRoom(await openLanguageModel(spec, { server }));
   await reach(spec.replace(/#.*$/s, ''));
   return choices === 'likelihood' ? openLanguageModel(spec, { server: { ...server, scores: true } }) : model;
@@ -68,7 +102,7 @@ export async function openRealModel(
 function withRoom(model: LanguageModel): LanguageModel {
   const { maxTokens = 0, contextLength } = model;
   if (maxTokens <= contextLength / 2) return model;
-  const message = `expected maxTokens of at most half of the context (${contextLength}), got ${maxTokens}`;
+  const message = `expected replyTokens of at most half of the context (${contextLength}), got ${maxTokens}`;
   throw new WorkbenchError('config', `${message}, at --model-set`, {
     hint: `Set contextLength=${2 * maxTokens} too, if the model has so many.`,
   });

@@ -102,6 +102,10 @@ export interface LanguageModel {
   readonly contextLength: number;
   /** Least limit of tokens of a reply, for models that think before they answer; default by decision. */
   readonly maxTokens?: number | undefined;
+  /** Sampling temperature of all replies. Default 0. */
+  readonly temperature?: number | undefined;
+  /** Times that each sample is asked, with seeds of their own. Default 1. */
+  readonly repeats?: number | undefined;
   readonly concurrency: number;
   countTokens(text: string): number;
   /**

@@ -1,7 +1,15 @@
 /** Connection to a server of the OpenAI API: address, key, retries and refusals. */
 import { type ErrorLike, systemCode, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
-import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
+import {
+  bounded,
+  type Pace,
+  Passing,
+  passingStatus,
+  patientRequests,
+  type RequestLimits,
+  wordsOf,
+} from '../run/requests.js';
 import { serverKey, withoutKey } from '../run/secrets.js';
 import { Rng } from '../run/seeds.js';
 
@@ -16,7 +24,7 @@ export interface ServerPatience extends Partial<Omit<RequestLimits, 'rng'>> {
 /** Nothing answers at the address. */
 export class ServerAway extends WorkbenchError {}
 
-/** A busy server; says nothing about its features. */
+/** A server that stayed busy: ends all work with it, and says nothing about its features. */
 export class ServerBusy extends WorkbenchError {}
 
 /** Parts of a request that some servers refuse and the workbench can do without, each with words of such a refusal. */
@@ -25,6 +33,9 @@ const optionalParts = {
   max_tokens: /max_tokens/,
   seed: /\bseed\b/,
   temperature: /\btemperature\b/i,
+  top_p: /\btop_?p\b/i,
+  reasoning_effort: /\breasoning/i,
+  chat_template_kwargs: /chat_template_kwargs|enable_thinking/,
   system: /\broles?\b|(?:system|developer) (?:message|prompt|instruction)/i,
   encoding_format: /encoding_format|base64/,
 };
@@ -55,6 +66,7 @@ interface Patience {
   /** Leaves a part out of further tries; false where it was not sent. */
   leaveOut?: (part: OptionalPart) => boolean;
   retries?: number | undefined;
+  pace?: Pace | undefined;
 }
 
 /**
@@ -74,11 +86,10 @@ export function connectServer(options: ServerOptions) {
   async function post(
     path: string,
     bodyOf: () => Sent,
-    { signal, leaveOut = () => false, retries: most }: Patience,
+    { signal, leaveOut = () => false, retries: most, pace }: Patience,
   ): Promise<unknown> {
     return patiently({
-      signal,
-      retries: most,
+      ...{ signal, retries: most, pace },
       async ask(limit) {
         try {
           const reply = await send(baseUrl + path, bodyOf(), key, limit);
@@ -96,7 +107,8 @@ export function connectServer(options: ServerOptions) {
       gaveUp({ message: reason, busy }, tries) {
         const message = `expected ${wants.what}, got ${reason} (${tries} tries), at ${name}`;
         const hint = 'Run the same command again when the server is well: what was answered so far is kept.';
-        return new (busy ? ServerBusy : WorkbenchError)('failure', message, { hint });
+        // Nothing is known about the question: it must not count as a miss.
+        return new (busy ? ServerBusy : WorkbenchError)('failure', message, { hint, fatal: busy });
       },
     });
   }
@@ -136,15 +148,23 @@ const away = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 
 const longPrompt =
   /context[ _](?:length|size|window)|exceed.{0,40}context|too (?:long|large|many tokens)|maximum.{0,40}tokens/i;
 
-/** The error that a reply of status 200 holds, with the status that it names: 500 if none. */
+const busyWords = /rate.?limit|too many requests|exhausted|overloaded/i;
+const refusal =
+  /template|jinja|unsupported|not support|unrecogni[sz]ed|unknown (?:name|field|param|arg)|not permitted/i;
+
+/** The error that a reply of status 200 holds, with the status that it names: 429 or 500 if none. */
 function faultIn(reply: unknown): (Error & { status: number }) | undefined {
-  type Held = { error?: unknown; object?: unknown; choices?: (Held | null)[] };
-  const { error, object, choices } = (reply ?? {}) as Held;
-  const fault = (object === 'error' ? reply : error) || choices?.[0]?.error;
+  type Held = Record<string, unknown> & { choices?: (Held | null)[] };
+  const held = ([reply].flat()[0] ?? {}) as Held;
+  const { error, object, detail, message, choices, data } = held;
+  const isFault = object === 'error' || (!choices && !data && (detail ?? message));
+  const fault = (isFault ? held : error) || choices?.[0]?.error;
   if (!fault) return undefined;
   const { code, status } = fault as Record<string, unknown>;
-  const named = [code, status].map(Number).find((one) => one >= 400 && one < 600) ?? 500;
-  return Object.assign(new Error(`${named} ${wordsOf(fault)}`), { status: named });
+  const words = wordsOf(fault);
+  const usual = busyWords.test(words) ? 429 : 500;
+  const named = [code, status].map(Number).find((one) => one >= 400 && one < 600) ?? usual;
+  return Object.assign(new Error(`${named} ${words}`), { status: named });
 }
 
 /**
@@ -170,9 +190,9 @@ function troubleOf(
   }
   const isTooLong = status === 413 || longPrompt.test(words);
   const parts = (Object.keys(optionalParts) as OptionalPart[]).filter((part) => optionalParts[part].test(words));
-  // Some servers report a refusal of their chat template, or too long a prompt, as their own failure.
-  const template = status === 500 && (isTooLong || /template|jinja/i.test(words));
-  const passing = template ? undefined : passingStatus(status, said, headers);
+  // Some servers report a refusal of their chat template or of a parameter, or too long a prompt, as their own failure.
+  const refused = status === 500 && (isTooLong || refusal.test(words));
+  const passing = refused ? undefined : passingStatus(status, said, headers);
   if (passing) return passing;
   if (status >= 300 && status < 400) {
     const to = headers?.get('location') ?? '';

@@ -18,18 +18,29 @@ import {
   usualRetries,
   type Wants,
 } from './server-connection.js';
-import { semaphore } from '../run/concurrency.js';
+import { withoutThoughts } from './decisions/reply-values.js';
+import { canonicalJson } from '../run/config-values.js';
+import { realDelay } from '../run/requests.js';
+import { type PaceLimits, serverPace } from './server-pace.js';
 
 /** Which server and model, and how patient to be with it. */
-export interface ServerModelOptions extends ServerPatience {
+export interface ServerModelOptions extends ServerPatience, Partial<PaceLimits> {
   /** Base URL of `/chat/completions`, often ending in `/v1`. */
   baseUrl: string;
   model: string;
   /** Tokens of prompt and reply, default 8192: servers do not report it. */
   contextLength?: number;
-  concurrency?: number;
   /** Least tokens that a reply may take; see `LanguageModel.maxTokens`. */
   maxTokens?: number | undefined;
+  /** Sampling; default 0 and the server's. */
+  temperature?: number | undefined;
+  topP?: number | undefined;
+  /** See `LanguageModel.repeats`. */
+  repeats?: number | undefined;
+  /** `off` asks the model not to think; default `auto`, as it does. */
+  reasoning?: 'auto' | 'off' | undefined;
+  /** Further fields of every request; they replace those of the same name. */
+  extra?: Readonly<Record<string, unknown>> | undefined;
   /** Called once with a line for each part of requests that the server refuses and that is left out from then on. */
   note?: ((line: string) => void) | undefined;
   /**
@@ -54,10 +65,16 @@ const leftOut: Partial<Record<OptionalPart, string>> = {
   seed: 'without a seed',
   system: 'without a system role',
   temperature: 'without a temperature',
+  top_p: 'without top_p',
+  reasoning_effort: 'without reasoning_effort',
+  chat_template_kwargs: 'without chat_template_kwargs',
 };
 
+/** Ways to ask for a reply without thoughts: OpenAI's, and that of servers of open models. */
+const withoutThinking = { reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: false } };
+
 /**
- * Opens a server. A part that it refuses (JSON schema, seed, temperature, system role) is left out from then on, and completions have
+ * Opens a server. A part that it refuses (JSON schema, seed, sampling, system role) is left out from then on, and completions have
  * it among their `remarks`; a schema only once, where the server has taken others. `constrained` turns false without a schema and
  * after a whole reply that is no JSON. The key goes to the server alone.
  * @throws WorkbenchError `usage` for a bad address, `config` for a bad key or a server that does not score texts though
@@ -66,23 +83,36 @@ const leftOut: Partial<Record<OptionalPart, string>> = {
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
   const { model, contextLength = 8192, concurrency = 4, scores = false, maxTokens, note } = options;
   const { name, key, post } = connectServer({ ...options, wants: completions });
+  const { temperature, topP, repeats, reasoning, extra, rpm, tpm, delay = realDelay } = options;
+  const settings = [
+    ...(temperature === undefined ? [] : [`temperature-${temperature}`]),
+    ...(topP === undefined ? [] : [`top-p-${topP}`]),
+    ...(reasoning === 'off' ? ['reasoning-off'] : []),
+    ...(extra ? [`extra-${withoutKey(canonicalJson(extra), key)}`] : []),
+  ];
   const retries = options.retries ?? usualRetries;
-  const inTurn = semaphore(concurrency);
+  const { pace, inTurn, answered } = serverPace({ concurrency, rpm, tpm }, delay);
   const refused = new Set<OptionalPart>();
   let takesSchemas = false;
   let obeys = true;
 
   function bodyOf(request: CompletionRequest, left: ReadonlySet<OptionalPart>) {
-    const { system, head, body, format, maxTokens: max, temperature, seed } = request;
+    const { system, head, body, format, maxTokens: max, seed } = request;
     const schema = format && !left.has('response_format') ? withinLimits(format.jsonSchema) : undefined;
     const hasRole = system !== '' && !left.has('system');
     const content = hasRole || system === '' ? head + body : `${system}\n\n${head}${body}`;
+    const parts = {
+      temperature: request.temperature,
+      ...(topP !== undefined && { top_p: topP }),
+      ...(left.has('max_tokens') ? { max_completion_tokens: max } : { max_tokens: max }),
+      seed,
+      ...(reasoning === 'off' && withoutThinking),
+      ...extra,
+    };
     const sent = {
       model,
       messages: [...(hasRole ? [{ role: 'system', content: system }] : []), { role: 'user', content }],
-      ...(left.has('temperature') ? {} : { temperature }),
-      ...(left.has('max_tokens') ? { max_completion_tokens: max } : { max_tokens: max }),
-      ...(left.has('seed') ? {} : { seed }),
+      ...Object.fromEntries(Object.entries(parts).filter(([part]) => !left.has(part as OptionalPart))),
       ...(schema && {
         response_format: { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema: schema.schema } },
       }),
@@ -107,9 +137,10 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
       body = bodyOf(request, left);
       return body.sent;
     };
-    const reply = await post('/chat/completions', nextBody, { signal: request.signal, leaveOut });
+    const reply = await post('/chat/completions', nextBody, { signal: request.signal, leaveOut, pace });
     // From this reply alone: findings of concurrent requests must not affect it.
     const read = readCompletion(reply, request, name);
+    answered(read.promptTokens + read.completionTokens);
     const remarks = [...read.remarks, ...[...left].flatMap((part) => leftOut[part] ?? []).sort()];
     // Replies are kept and shown, and some servers repeat what they were sent.
     const kept = { ...read, text: withoutKey(read.text, key), constrained: body.bound };
@@ -122,24 +153,35 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   const echo = ({ prompt, maxTokens, signal, probes = false }: EchoRequest) =>
     inTurn(() =>
       post('/completions', () => ({ model, prompt, max_tokens: maxTokens, temperature: 0, echo: true, logprobs: 1 }), {
-        signal,
+        ...{ signal, pace },
         ...(probes && { retries: Math.min(retries, 2) }),
-      }).catch((error: unknown) => {
-        throw error instanceof ServerRefusal ? refusesToScore(name)(error) : error;
-      }),
+      }).then(
+        (reply) => {
+          answered([prompt].flat().reduce((sum, one) => sum + countWordPieces(one), 0));
+          return reply;
+        },
+        (error: unknown) => {
+          throw error instanceof ServerRefusal ? refusesToScore(name)(error) : error;
+        },
+      ),
     );
   const scoreTexts = scores ? await serverScorer({ echo, name, countTokens: countWordPieces }) : undefined;
 
   return {
     // What does not fit is cut, so replies of another length are to other prompts.
-    id: `server:${name}:context-${contextLength}${maxTokens === undefined ? '' : `:reply-${maxTokens}`}`,
-    name,
+    id: [
+      `server:${name}:context-${contextLength}`,
+      ...(maxTokens === undefined ? [] : [`reply-${maxTokens}`]),
+      ...settings,
+    ].join(':'),
+    // Models that answer otherwise have other names: comparisons go by them.
+    name: settings.length > 0 ? `${name} (${settings.join(', ')})` : name,
     note: `tokens that the server does not count are counted by ${wordPieceTokenizer}`,
     simulated: false,
     get constrained() {
       return obeys && !refused.has('response_format');
     },
-    ...{ contextLength, maxTokens, concurrency },
+    ...{ contextLength, maxTokens, temperature, repeats, concurrency },
     countTokens: countWordPieces,
     complete: (request) => inTurn(() => complete(request)),
     scoreTexts,
@@ -161,7 +203,7 @@ function readCompletion(reply: unknown, request: CompletionRequest, name: string
   const text = parts.join('');
   const hasThoughts = Boolean(message.reasoning_content ?? message.reasoning) || parts.includes(undefined);
   const stop = reason === 'length' ? ('length' as const) : ('end' as const);
-  const isOpen = stop === 'length' && text.lastIndexOf('<think>') > text.lastIndexOf('</think>');
+  const isOpen = withoutThoughts(text) === undefined;
   return {
     text,
     promptTokens: usage?.prompt_tokens ?? countWordPieces(request.system + request.head + request.body),

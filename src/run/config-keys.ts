@@ -130,6 +130,8 @@ const foreignNames: Readonly<Record<string, string>> = {
   maxgradnorm: 'ppo.maxGradNorm',
   normadv: 'ppo.normalizeAdvantage',
   beamsize: 'evaluation.beamWidth',
+  maxtokens: 'replyTokens',
+  maxcompletiontokens: 'replyTokens',
 };
 
 /**

@@ -67,6 +67,8 @@ const about = {
   /** Set if only a seeded sample was evaluated. */
   limit: anyNumber.optional(),
   seed: anyNumber.optional(),
+  /** Times that each sample was asked, if more than one. */
+  repeats: z.int().optional(),
   /** Model of a prompted agent; `simulated`: it uses the gold, and its results compare only among themselves. */
   model: text.optional(),
   simulated: z.boolean().optional(),
@@ -137,9 +139,10 @@ const titles: ReadonlyMap<string, string> = new Map([
 export const agentTitle = (name: string): string => titles.get(name) ?? name;
 
 /** `a seeded sample of 500`, and how many questions each is asked for where these are more; empty if all were evaluated. */
-export function sampleText({ limit, n }: Pick<EvaluationRecord, 'limit' | 'n'>): string {
+export function sampleText({ limit, n, repeats = 1 }: Pick<EvaluationRecord, 'limit' | 'n' | 'repeats'>): string {
   if (limit === undefined) return '';
-  return `a seeded sample of ${limit}${n > limit ? `, ${n / limit} questions each` : ''}`;
+  const each = n / limit / repeats;
+  return `a seeded sample of ${limit}${each > 1 ? `, ${each} questions each` : ''}`;
 }
 
 /** All but the clock, what is under way, pages, and completions: their order is that of the calls, and each line has its checksum. */

@@ -45,6 +45,14 @@ const meanings: readonly (readonly [name: RegExp, meaning: (k: string) => string
   [/^(?:at-cap|budget spent)$/, () => 'Share of questions where the agent has used all the calls that it may make.'],
   [/^(?:calls\.mean|calls)$/, () => 'Calls of the language model for one question, on average.'],
   [/^(?:copied|copied from the example)$/, () => 'Share of replies that repeat an example of their prompt.'],
+  [
+    /^replies cut$/,
+    () => 'Share of replies that were cut at their limit, which is longer by replyTokens; none is read.',
+  ],
+  [
+    /^(?:replies )?unreadable$/,
+    () => 'Share of replies that hold no decision: cut, thoughts alone, or of another form.',
+  ],
   [/^return$/, () => 'Sum of the rewards of an episode, mean over episodes.'],
   [/^length$/, () => 'Steps of an episode, mean over episodes.'],
   [/^(?:truncated|cut)$/, () => 'Share of episodes that end because their steps are used up.'],

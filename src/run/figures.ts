@@ -15,6 +15,8 @@ export const figure = openObject({
   place: z.enum(['main', 'table']).optional(),
   /** True if comparisons test it between agents. */
   tested: z.boolean().optional(),
+  /** True if it is left out where it is 0 for all samples. */
+  rare: z.boolean().optional(),
 });
 /** A declared figure. */
 export type Figure = z.output<typeof figure>;

@@ -28,12 +28,23 @@ export class Passing extends Error {
   }
 }
 
+/** Pace of the requests to one server. */
+export interface Pace {
+  /** Waits until the next request may be sent. */
+  begin(signal: AbortSignal | undefined): Promise<void>;
+  /** To be called when the server was busy. */
+  busy(): void;
+  /** Requests answered so far: a busy server that answers others is not given up. */
+  readonly answers: number;
+}
+
 /** One request. */
 export interface PatientRequest<Reply> {
   /** @param failed number of failed tries */
   ask: (limit: AbortSignal, failed: number) => Promise<Reply>;
   signal?: AbortSignal | undefined;
   retries?: number | undefined;
+  pace?: Pace | undefined;
   gaveUp: (error: Passing, tries: number) => Error;
   /** Changes the request after a refusal; true: it is sent again at once. */
   changed?: (error: unknown) => boolean;
@@ -44,8 +55,10 @@ const longestWait = 600_000;
 
 /** Sends requests, each until it is answered, refused or given up. @throws (from the result) what `ask` throws except `Passing`; `gaveUp` */
 export function patientRequests({ retries: usual, timeoutMs, delay = realDelay, rng }: RequestLimits) {
-  return async <Reply>({ ask, signal, retries = usual, gaveUp, changed }: PatientRequest<Reply>): Promise<Reply> => {
-    for (let failed = 0; ;) {
+  return async <Reply>(request: PatientRequest<Reply>): Promise<Reply> => {
+    const { ask, signal, retries = usual, pace, gaveUp, changed } = request;
+    for (let [failed, answers] = [0, pace?.answers]; ;) {
+      await pace?.begin(signal);
       throwIfStopped(signal);
       const limit = new AbortController();
       const end = () => limit.abort();
@@ -58,7 +71,11 @@ export function patientRequests({ retries: usual, timeoutMs, delay = realDelay, 
         if (changed?.(thrown)) continue;
         const error = limit.signal.aborted ? new Passing(`no complete answer within ${timeoutMs} ms`) : thrown;
         if (!(error instanceof Passing)) throw error;
-        const { waitMs = 0 } = error;
+        const { waitMs = 0, busy } = error;
+        if (busy) {
+          pace?.busy();
+          if (pace?.answers !== answers) [failed, answers] = [0, pace?.answers];
+        }
         if (++failed > retries || waitMs > longestWait) throw gaveUp(error, failed);
         // Half a second doubling to 30, of which a random half to whole; at least what is asked.
         const whole = Math.min(30_000, 500 * 2 ** (failed - 1));
@@ -71,7 +88,8 @@ export function patientRequests({ retries: usual, timeoutMs, delay = realDelay, 
   };
 }
 
-const realDelay: Delay = async (ms, signal) => {
+/** Waits by the clock. */
+export const realDelay: Delay = async (ms, signal) => {
   await wait(ms, undefined, { signal }).catch(() => {});
 };
 

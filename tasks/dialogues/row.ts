@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Answer, RankedPath, Agent } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Attempt } from '../../evaluation/score.js';
+import { replyCounts } from '../../evaluation/replies.js';
 import { isCopied } from '../../evaluation/watch-decisions.js';
 import type { Graph, Path } from '../../src/kg/graph.js';
 import { arkRanks, arkBeamWidth, pathRanks, targetRanks } from '../../src/metrics/ranks.js';
@@ -95,6 +96,8 @@ export const dialogueRow = openObject({
   ark: openObject({ path: rank, target: rank, anyTarget: rank }).optional(),
   /** Share of the replies that repeat an example of their prompt, where any could. */
   copied: anyNumber.optional(),
+  /** Replies that were cut or could not be read, where there were any. */
+  replies: openObject({ cut: rank, unreadable: rank }).optional(),
   cost: z.record(z.string(), anyNumber),
   miss: z.enum(missReasons).optional(),
 });
@@ -148,6 +151,7 @@ export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, 
     confidence: answer?.confidence ?? NaN,
     ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
     ...copiedOf(attempt),
+    ...lostOf(attempt),
     cost: { ...attempt?.answer?.cost },
     ...(miss && { miss }),
   };
@@ -156,6 +160,11 @@ export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, 
 function copiedOf(attempt: Attempt<Answer> | undefined): Pick<DialogueRow, 'copied'> {
   const copies = attempt?.decisions?.flatMap((one) => isCopied(one) ?? []) ?? [];
   return copies.length > 0 ? { copied: copies.filter(Boolean).length / copies.length } : {};
+}
+
+function lostOf({ totals }: Attempt<Answer> = {}): Pick<DialogueRow, 'replies'> {
+  const { cut, unreadable } = replyCounts(totals ?? { calls: 0, phases: {} });
+  return cut + unreadable > 0 ? { replies: { cut, unreadable } } : {};
 }
 
 /** The same samples can be hit as in the strict counts, so that the two differ in nothing but the counting. */

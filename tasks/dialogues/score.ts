@@ -5,6 +5,7 @@ import { batchAsker } from '../../evaluation/ask.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { countsOf, curveOf } from '../../evaluation/evaluate.js';
+import { replyFigures, replyValue } from '../../evaluation/replies.js';
 import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph, Path } from '../../src/kg/graph.js';
@@ -59,6 +60,7 @@ export function dialogueFigures(ks: readonly number[], withArk = false): Figure[
     { key: 'target-mrr', title: 'MRR of targets', unit: '%', better: 'high', tested: true },
     nll,
     copiedFigure,
+    ...replyFigures,
   ];
 }
 
@@ -73,6 +75,8 @@ export const dialogueMeasure: Measure<DialogueRow> = {
     if (key === 'target-mrr') return ({ target }) => reciprocalRank(target);
     if (key === nll.key) return ({ goldLogProb }) => goldLogProb && 0 - goldLogProb;
     if (key === copiedFigure.key) return ({ copied }) => copied;
+    const ofReplies = replyValue(key);
+    if (ofReplies) return ({ cost: { calls = 0 }, replies }) => ofReplies({ cut: 0, unreadable: 0, ...replies, calls });
     const [name, k] = key.split('@') as [string, string | undefined];
     const rank = ranks[name];
     if (!rank || k === undefined) throw new TypeError(`expected a figure of dialogues, got ${key}`);

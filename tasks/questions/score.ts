@@ -3,6 +3,8 @@ import type { QuestionAnswer } from '../../agents/question-agent.js';
 import { excludedTopics, type QuestionSample } from '../../datasets/question.js';
 import { refuseOtherSamples } from '../../evaluation/compare.js';
 import { countsOf } from '../../evaluation/evaluate.js';
+import { withoutRepeat } from '../../evaluation/repeats.js';
+import { replyCounts, replyFigures, replyValue } from '../../evaluation/replies.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -32,6 +34,7 @@ export const questionFigures: readonly Figure[] = [
   { key: 'abstained', title: 'abstained', unit: '%', better: 'low' },
   { key: 'unparsed', title: 'reply not read', unit: '%', better: 'low' },
   { key: 'crashed', title: 'crashed', unit: '%', better: 'low', place: 'table' },
+  ...replyFigures,
   { key: 'degraded', title: 'fell back', unit: '%', better: 'low' },
   copiedFigure,
   { key: 'at-cap', title: 'budget spent', unit: '%', better: 'low', place: 'table' },
@@ -64,10 +67,12 @@ export const questionMeasure: Measure<QuestionRow> = {
     if (ofEntities.includes(key)) return ({ form, metrics }) => (form === 'entities' ? metrics[key]! : undefined);
     const valueOf = ofRows[key];
     if (valueOf) return valueOf;
+    const ofReplies = replyValue(key);
+    if (ofReplies) return (row) => ofReplies(replyCounts(row));
     throw new TypeError(`expected a figure of questions, got ${key}`);
   },
   clusters: 'questions',
-  cluster: ({ id }) => id,
+  cluster: ({ id }) => withoutRepeat(id),
   slices: {
     subset: ({ subset }) => subset,
     type: ({ type }) => type,

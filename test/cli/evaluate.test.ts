@@ -124,7 +124,7 @@ describe('kgwalk evaluate', () => {
       '--agent',
       'ark-opa',
       '--model-set',
-      'maxTokens=5000',
+      'replyTokens=5000',
       '--model',
       'http://127.0.0.1:9/v1#any',
     ];
@@ -135,10 +135,10 @@ describe('kgwalk evaluate', () => {
     const choice = { message: { content: '<think>so' }, finish_reason: 'length' };
     const server = await chatServer(says('', { choices: [choice] }));
     const { err } = await kgwalkEnded(
-      ...['evaluate', '--agent', 'ark-opa', '--model', `${server.url}#m`, '--model-set', 'maxTokens=900'],
+      ...['evaluate', '--agent', 'ark-opa', '--model', `${server.url}#m`, '--model-set', 'replyTokens=900'],
       ...['--dataset', 'toy', '--evaluations', kept],
     ).finally(() => server.close());
-    expect(err).toMatch(/ark-opa: (\d+) of \1 replies were cut at their limit, \1 ended before .*maxTokens=/);
+    expect(err).toMatch(/ark-opa: (\d+) of \1 replies were cut at their limit, \1 ended before .*replyTokens=/);
     expect(server.calls[0]!.body.max_tokens).toBe(900);
   });
 

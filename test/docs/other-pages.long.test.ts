@@ -38,7 +38,9 @@ runsAsWritten('docs/reference/dependencies.md');
 runsAsWritten('docs/how-to/gpu.md');
 runsAsWritten('docs/reference/guarantees.md');
 runsAsWritten('docs/how-to/reports.md', { before: quickstartLeft });
-runsAsWritten('docs/how-to/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
+runsAsWritten('docs/how-to/models.md', {
+  before: ['kgwalk datasets import opendialkg --from DIR', 'kgwalk datasets demo'],
+});
 runsAsWritten('docs/explanation/performance.md');
 // Its programs are run by test/clients/python.long.test.ts.
 runsAsWritten('docs/how-to/python.md', {

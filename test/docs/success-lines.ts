@@ -16,6 +16,7 @@ const successLines: Readonly<Record<string, RegExp>> = {
   doctor: /^backend wasm +ok/m,
   export: /\.html$/m,
   encode: /^\d+ texts.*: \d+ encoded by /m,
+  'evaluate --dry-run': /^\d+ samples by oracle:[\d.]+: [1-9]\d* calls, /m,
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,
   replay: /^\d+ samples? replayed: every byte as it was saved$/m,
@@ -32,7 +33,7 @@ const successLines: Readonly<Record<string, RegExp>> = {
 
 /** Undefined for a command that this list lacks. */
 export function successLineOf(words: readonly string[]): RegExp | undefined {
-  if (words[0] === 'train' && words.includes('--dry-run')) return successLines['train --dry-run'];
+  if (words.includes('--dry-run')) return successLines[`${words[0]} --dry-run`];
   if (words[0] !== 'datasets' && words.includes('--write')) return successLines.write;
   return successLines[words.slice(0, 2).join(' ')] ?? successLines[words[0]!];
 }

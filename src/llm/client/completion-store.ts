@@ -38,6 +38,8 @@ const cardShape = z.object({
   ...{ id: text, name: text, simulated: z.boolean(), constrained: z.boolean() },
   contextLength: z.number(),
   maxTokens: z.number().optional(),
+  temperature: z.number().optional(),
+  repeats: z.number().optional(),
   scoresChoices: z.boolean().describe('not read; false in new files'),
   scoresTexts: z.boolean().optional().describe('whether it has `scoreTexts`; said where choices go by likelihood'),
 });

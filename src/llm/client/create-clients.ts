@@ -34,10 +34,8 @@ export interface ClientSettings {
    * exploration ends when `remaining` at a loop’s head is 0; many relations and the answer overrun the budget.
    */
   budgetMode: 'strict' | 'reference';
-  /** Sampling seed; used when a temperature is above 0. */
+  /** Sampling seed; used when the model's temperature is above 0. */
   seed: number;
-  /** Default 0 for all. */
-  temperatureOf?: (decision: Decision) => number;
   /** `likelihood`: choices go by the log-probability of the candidates’ words, which takes `scoreTexts`. Default `written`. */
   choices?: 'written' | 'likelihood';
   onTiming?: (timing: CallTiming) => void;
@@ -82,17 +80,18 @@ export function createClients(settings: ClientSettings): Clients {
 
 /** Field by field: of a class instance a spread would lose the getters. */
 function cardOf(
-  { id, name, simulated, constrained, contextLength, maxTokens, scoreTexts }: LanguageModel,
+  { id, name, simulated, constrained, contextLength, maxTokens, temperature, repeats, scoreTexts }: LanguageModel,
   choices: ClientSettings['choices'],
 ): ModelCard {
   const scoresTexts = choices === 'likelihood' ? scoreTexts !== undefined : undefined;
-  return { id, name, simulated, constrained, contextLength, maxTokens, scoresChoices: false, scoresTexts };
+  const limits = { contextLength, maxTokens, temperature, repeats };
+  return { ...{ id, name, simulated, constrained }, ...limits, scoresChoices: false, scoresTexts };
 }
 
 function questionClient(
   questionId: string,
   { ask, score }: { ask: AskModel; score: ScoreTexts },
-  { model, store, budget, budgetMode, seed, temperatureOf = () => 0, choices = 'written', signal }: ClientSettings,
+  { model, store, budget, budgetMode, seed, choices = 'written', signal }: ClientSettings,
 ): QuestionClient {
   const limit = budget ?? Infinity;
   const strict = budgetMode === 'strict';
@@ -111,16 +110,19 @@ function questionClient(
     const chooses = choices === 'likelihood' && isChoice(decision);
     const { decision: shown, dropped: cut } = fitted(decision, model, store, chooses);
     if (chooses) return scored(decision, shown, seq, cut);
-    const temperature = temperatureOf(decision);
+    const { temperature = 0, repeats = 1 } = model;
     let text = '';
     for (let attempt = 0; attempt < 2 && mayCall(decision); attempt++) {
       // Counted before anything is awaited: decisions under way at once must not share the last call.
       begun++;
-      const drawn = temperature > 0 ? subSeed(seed, `call/${questionId}/${phase}`, seq, attempt) >>> 0 : 0;
+      const drawn =
+        temperature > 0 || repeats > 1 ? subSeed(seed, `call/${questionId}/${phase}`, seq, attempt) >>> 0 : 0;
       const request = requestOf(shown, model, { temperature, seed: drawn, attempt, signal });
       const { key, completion } = await ask(request);
       text = completion.text;
-      const read = readReply(shown, text, { constrained: completion.constrained ?? model.constrained });
+      const constrained = completion.constrained ?? model.constrained;
+      // A cut reply may be half a thought: what can be read of it is not what the model would have said.
+      const read = completion.stop === 'length' ? undefined : readReply(shown, text, { constrained });
       const stage = !read ? 'unparsed' : attempt > 0 ? 'asked-again' : read.stage;
       const { promptTokens, cachedTokens, completionTokens } = completion;
       const usage = { promptTokens, cachedTokens, completionTokens };

@@ -7,7 +7,7 @@ import { chooseManyForm, chooseOneForm, matchForm, scoreForm } from './forms/can
 import { rewriteForm } from './forms/rewrite.js';
 import { type ReplyForm, shapeGrammar, shapeSchema, shapeTokens } from './reply-form.js';
 import { balancedBlocks, looseValues } from './loose-json.js';
-import { bareReply, linesOf } from './reply-values.js';
+import { bareReply, linesOf, withoutThoughts } from './reply-values.js';
 
 const replyForms: { [Kind in DecisionKind]: ReplyForm<Extract<Decision, { kind: Kind }>> } = {
   extract: extractForm,
@@ -42,7 +42,7 @@ export function replyFormat(decision: Decision): ReplyFormat {
   return { jsonSchema: shapeSchema(shape), gbnf: shapeGrammar(shape) };
 }
 
-/** Tokens that a reply may take. A longer one is cut, and what is complete of it read. */
+/** Tokens that a reply may take. */
 export const maxReplyTokens = (decision: Decision): number => slack + shapeTokens(replyForm(decision).shape(decision));
 
 /** Length of the end of a reply that is read when the whole is not JSON, in UTF-16 units. */
@@ -53,7 +53,7 @@ type ReadReply<D extends Decision> = { reply: ReplyOf<D>; stage: Exclude<ParseSt
 /**
  * Reads a reply: JSON of the asked form (`direct`, or `constrained`); the last such JSON inside other text
  * (`extracted`); other JSON, Python literals, cut JSON, lists and lines that mean the same (`repaired`). Numbers out of
- * range, names that were not offered and repetitions are dropped.
+ * range, names that were not offered and repetitions are dropped. Thoughts are left out, and those without an end are not read.
  * @returns undefined where nothing can be read. Never throws; bounded time for any text
  */
 export function readReply<D extends Decision>(
@@ -65,7 +65,8 @@ export function readReply<D extends Decision>(
   const json = parsed(text);
   const direct = json && form.read(decision, json.value, false);
   if (direct) return { reply: direct, stage: constrained ? 'constrained' : 'direct' };
-  const end = text.slice(-longestReply);
+  const end = withoutThoughts(text)?.slice(-longestReply);
+  if (end === undefined) return undefined;
   const bare = bareReply(end);
   const blocks = [...balancedBlocks(end), bare].flatMap((block) => parsed(block) ?? []);
   for (const { value } of blocks) {

@@ -88,10 +88,19 @@ export function unwrapped(text: string): string {
 const longestLine = 500;
 const mostLines = 500;
 
-/** The reply without what chat models wrap it in: thoughts, code fences, chat terminators, `Output:`. */
+const tags = 'think|thinking|thought|reasoning';
+const thoughtsEnd = new RegExp(String.raw`^[^]*(?:</(?:${tags})>|\[/THINK\]|<\|channel\|>final<\|message\|>)`, 'i');
+const thoughtsBegin = new RegExp(String.raw`<(?:${tags})>|\[THINK\]|<\|channel\|>analysis`, 'i');
+
+/** The reply behind its thoughts; undefined where these do not end. */
+export function withoutThoughts(text: string): string | undefined {
+  const reply = text.replace(thoughtsEnd, '');
+  return thoughtsBegin.test(reply) ? undefined : reply;
+}
+
+/** The reply without what chat models wrap it in: code fences, chat terminators, `Output:`. */
 export function bareReply(text: string): string {
   return text
-    .replace(/^[^]*<\/think>/, '')
     .replace(/<\|[^|<>\n]{1,40}\|>|<\/?s>|<end_of_turn>|\[\/?INST\]/g, '')
     .replace(/^\s*```\w*\s*$|```(?:json|python)?/gm, '')
     .trim()

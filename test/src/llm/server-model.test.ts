@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Decision } from '../../../src/llm/decision.js';
 import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
-import { openServerModel, type ServerModelOptions, withinLimits } from '../../../src/llm/server-model.js';
+import { openServerModel, type ServerModelOptions } from '../../../src/llm/server-model.js';
 import { answers, type ChatAnswer, type ChatServer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
 
 const key = 'sk-planted-0123456789';
@@ -284,6 +284,8 @@ describe('a server that misbehaves', () => {
   test.each<[string, unknown, number]>([
     ['an error', { error: { message: 'rate limited', code: 429 } }, 4],
     ['an error as a text', { error: 'overloaded' }, 4],
+    ['a list of errors', [{ error: { message: 'slow down', status: 'RESOURCE_EXHAUSTED' } }], 4],
+    ['details alone', { detail: 'try later' }, 4],
     ['an error in a choice', { choices: [{ error: { code: 502, message: 'gone' }, message: { content: '' } }] }, 4],
     ['a key that is refused', { object: 'error', message: 'no key', code: 401 }, 1],
   ])('%s inside a 200 counts as its status', async (_, body, tries) => {
@@ -396,40 +398,5 @@ describe('a server that misbehaves', () => {
     const model = await open([counted], { concurrency: 2 });
     await Promise.all(Array.from({ length: 8 }, () => model.complete(request())));
     expect(most).toBe(2);
-  });
-});
-
-describe('the schema that is sent', () => {
-  const names = (count: number, length = 5) => Array.from({ length: count }, (_, i) => String(i).padStart(length, 'x'));
-  const one = (values: readonly unknown[]) => ({
-    type: 'object',
-    properties: { choice: { type: 'string', enum: values } },
-  });
-
-  test('a schema within the limits goes as it is', () => {
-    for (const values of [['a', 'b'], names(250, 300), names(1000)]) {
-      const schema = one(values);
-      expect(withinLimits(schema)).toEqual({ schema, whole: true });
-    }
-  });
-
-  test.each([
-    ['too many values', names(1001)],
-    ['too many numbers', names(1001).map((_, i) => i)],
-    ['too many characters', names(251, 60)],
-  ])('an enumeration of %s is left out, and the rest stays', (_, values) => {
-    expect(withinLimits(one(values))).toEqual({
-      schema: { type: 'object', properties: { choice: { type: 'string' } } },
-      whole: false,
-    });
-  });
-
-  test('of several that are too many together the longest are left out', () => {
-    const list = (values: readonly string[]) => ({ type: 'array', items: { type: 'string', enum: values } });
-    const schema = { properties: { candidate: list(names(700)), target: list(names(400)) } };
-    expect(withinLimits(schema)).toEqual({
-      schema: { properties: { candidate: { type: 'array', items: { type: 'string' } }, target: list(names(400)) } },
-      whole: false,
-    });
   });
 });

@@ -66,17 +66,27 @@ describe('a decision', () => {
   });
 
   test('may be sampled at a temperature, with a separate seed', async () => {
-    const model = secondOrX();
-    const temperatureOf = ({ phase }: { phase: string }) => (phase === 'pick' ? 0.4 : 0);
-    const clients = withStore(model, { temperatureOf });
+    const model = { ...secondOrX(), temperature: 0.4 };
+    const clients = withStore(model);
     for (const id of ['q1', 'q2']) {
       const { client } = clients.clientFor(id);
       await client.decide(choose);
       await client.decide(answer);
     }
     const [first, plain, second] = model.asked;
-    expect([first!.temperature, plain!.temperature, plain!.seed]).toEqual([0.4, 0, 0]);
-    expect(first!.seed).not.toBe(second!.seed);
+    expect([first!.temperature, plain!.temperature]).toEqual([0.4, 0.4]);
+    expect(new Set([first!.seed, plain!.seed, second!.seed]).size).toBe(3);
+  });
+
+  test('cut at its limit is asked again and never read, however much of it could be', async () => {
+    const model = scriptedModel(() => ({ choice: 0 }));
+    const cut: typeof model = {
+      ...model,
+      complete: async (request) => ({ ...(await model.complete(request)), stop: 'length' }),
+    };
+    const { client, totals } = withStore(cut).clientFor('q1');
+    expect(await client.decide(choose)).toEqual({ stage: 'unparsed', text: expect.stringContaining('{') });
+    expect(totals()).toMatchObject({ calls: 2, remarks: { cut: 2 }, phases: { pick: { stages: { unparsed: 2 } } } });
   });
 
   test('by likelihood need a model that scores texts', () => {

@@ -56,6 +56,21 @@ describe('any valid reply', () => {
   });
 });
 
+test.each([
+  ['I think 2. <think>or {"choice":1}, since', undefined],
+  ['<think>Number 2 or 1?', undefined],
+  ['[THINK]{"choice":1}', undefined],
+  ['<|channel|>analysis<|message|>1 or 2', undefined],
+  ['{"choice":1} so far.</think>', undefined],
+  ['{"choice":1} or 2</think>{"choice":2}', { choice: 1, stage: 'extracted' }],
+  ['<thinking>{"choice":1}</thinking>\n2', { choice: 1, stage: 'repaired' }],
+  ['<|channel|>analysis<|message|>1<|end|><|start|>assistant<|channel|>final<|message|>{"choice":2}', { choice: 1 }],
+])('thoughts are no decision, and what follows them is: %s', (text, reply) => {
+  const found = read(chooseOneDecision({ allowNone: false }), text);
+  if (reply === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatchObject(reply);
+});
+
 const parts = { texts: ['Who owns Port Vell?', 'What did she build?'] };
 const built = 'Port Vell → ~owns → Tamsin Orrel → built';
 
