@@ -19,8 +19,8 @@ import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
 import { runFiles } from '../src/run/run-files.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
-import { type EvaluationFlags, usualChoices } from './flags.js';
-import { embeddedChatModel, openRealModel } from './language-model.js';
+import type { EvaluationFlags } from './flags.js';
+import { embeddedChatModel, openRealModel, usualChoices } from './language-model.js';
 import { resolve } from './named.js';
 import { type TrainingCost } from './training-cost.js';
 import {

@@ -1,7 +1,6 @@
 /** The options of commands that evaluate, compare and ask, as the command line gives them. */
 import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import type { AskedEvaluation } from '../evaluation/keep.js';
-import { defaultModel, embeddedModelName } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 
 const mostThreads = 256;
@@ -10,10 +9,6 @@ const mostThreads = 256;
 export const choiceModes = ['written', 'likelihood'] as const;
 /** See `ClientSettings.choices`. */
 export type Choices = (typeof choiceModes)[number];
-
-/** The way to choose: as given, else by likelihood with the embedded model, which was trained for it, and written with others. */
-export const usualChoices = ({ choices, model = defaultModel() }: AgentFlags): Choices =>
-  choices ?? (model === embeddedModelName ? 'likelihood' : 'written');
 
 /** The samples that are evaluated, and the graph that is walked. */
 export interface DataFlags {

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { z } from 'zod';
 import type { LanguageModel, Usage } from '../src/llm/language-model.js';
-import { defaultModel } from '../src/llm/model-files.js';
+import { defaultModel, embeddedModelName } from '../src/llm/model-files.js';
 import { loadConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { Choices } from './flags.js';
+import type { AgentFlags, Choices } from './flags.js';
 import type { Work } from './task.js';
 
 const prices = /^\d*\.?\d+,\d*\.?\d+,\d*\.?\d+$/;
@@ -107,6 +107,10 @@ function withRoom(model: LanguageModel): LanguageModel {
     hint: `Set contextLength=${2 * maxTokens} too, if the model has so many.`,
   });
 }
+
+/** The way to choose: as given, else by likelihood with the embedded model, which was trained for it, and written with others. */
+export const usualChoices = ({ choices, model = defaultModel() }: AgentFlags): Choices =>
+  choices ?? (model === embeddedModelName ? 'likelihood' : 'written');
 
 /**
  * The model that is asked where none was named: the embedded one, which standard error says.

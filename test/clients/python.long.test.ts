@@ -104,12 +104,13 @@ const programs = ['docs/how-to/python.md', 'clients/python/README.md'].flatMap((
     .map(({ text, heading }) => ({ page, heading, text: text.replace(/learn\([\d_]+\)/, 'learn(64)') })),
 );
 
-const hasSb3 = spawnSync(python, ['-c', 'import sb3_contrib']).status === 0;
+/** Packages that some programs want beside gymnasium. */
+const absent = ['sb3_contrib', 'pandas'].filter((name) => spawnSync(python, ['-c', `import ${name}`]).status !== 0);
 
 for (const { page, heading, text } of programs) {
-  const missing = !hasSb3 && text.includes('sb3_contrib');
+  const missing = absent.find((name) => text.includes(name));
   if (status === 0 && missing)
-    console.warn(`skipped: the program under “${heading}”, since ${python} has no sb3_contrib`);
+    console.warn(`skipped: the program under “${heading}”, since ${python} has no ${missing}`);
   (status === 0 && !missing ? test : test.skip)(`the program under “${heading}” of ${page} runs`, async () => {
     const folder = folderWith({ 'program.py': text, 'my-env.mjs': ownEnv });
     const run = /"(runs\/\w+)"/.exec(text)?.[1];

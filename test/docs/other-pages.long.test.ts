@@ -46,6 +46,7 @@ runsAsWritten('docs/explanation/performance.md');
 runsAsWritten('docs/how-to/python.md', {
   saves: {
     'One environment': ['one.py'],
+    'Metrics in pandas': ['metrics.py'],
     'Many at once': ['many.py'],
     'Stable-Baselines3': ['learn.py'],
     'Policies back': ['back.py'],
