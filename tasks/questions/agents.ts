@@ -83,7 +83,11 @@ export async function openScoredAgent(which: Resolved, data: QuestionData, optio
       await close();
       await closeRemote(data.graph, options.work);
     },
-    asker: questionRunner(data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent, data.hopsGiven),
+    asker: questionRunner(
+      data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent,
+      data.hopsGiven,
+      data.seed,
+    ),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
     about: {
       ...about,

@@ -13,6 +13,7 @@ import type { Section } from '../../src/run/evaluation.js';
 import { type Estimate, type Figure, intervalText, numberText } from '../../src/run/figures.js';
 import { copiedShare, countDecisions, decisionsSection, decisionsTitle, sumOfCounts } from './decisions.js';
 import { isRight, type PhaseCalls, questionArrow, type QuestionMiss, questionRow, type QuestionRow } from './row.js';
+import { experienceSection, experienceTitle } from './experience.js';
 import { exampleOf } from './show.js';
 import { type RiskCoverage, coverages, riskCoverage } from '../../src/metrics/selective.js';
 
@@ -134,6 +135,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
   const unparsed = Object.values(phases).some(({ stages }) => (stages.unparsed ?? 0) > 0);
   const row: QuestionRow = {
     id: task.id,
+    turn: attempt.turn,
     subset: task.subset,
     type: gold.type,
     form: task.form,
@@ -264,6 +266,7 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
             },
           ]),
       ...(selective ? [selectiveSection(selective)] : []),
+      ...experienceSection(rows),
     ],
   };
 }
@@ -331,7 +334,7 @@ export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resa
 /** Title of the section on confidence. */
 const selectiveTitle = 'Risk and coverage';
 
-const shownTogether: readonly string[] = [selectiveTitle, decisionsTitle];
+const shownTogether: readonly string[] = [selectiveTitle, decisionsTitle, experienceTitle];
 
 /** Joint results of several agents, and their decisions, as text. */
 export function unionShown(evaluations: readonly Compared<QuestionRow>[]) {
