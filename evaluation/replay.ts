@@ -36,7 +36,7 @@ export interface Replay<R extends Row> {
 /** Content of the evaluation, and the sample to rerun. */
 export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends Pick<
   EvaluateOptions<S, Answer, R>,
-  'excluded' | 'examples' | 'signal'
+  'excluded' | 'examples' | 'signal' | 'onRow'
 > {
   asked: AskedEvaluation & { folder: string };
   /** Id of a sample; with an agent that learns online all are run. Default all. */
