@@ -1,4 +1,4 @@
-/** What confuses the simulated model `oracle:E,confuse=K`: many choices, wrong ones that read like the question, clues already covered. */
+/** Confusion of the simulated model `oracle:E,confuse=K`: by many choices, wrong ones that read like the question, clues already covered. */
 import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
 import { maskedQuestion } from '../../datasets/question.js';
 import { normalizeName } from '../../src/kg/name-index.js';

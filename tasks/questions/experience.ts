@@ -7,7 +7,7 @@ import { isRight, type QuestionRow } from './row.js';
 export const experienceTitle = 'Right with experience';
 
 /** Fewer questions make no quarters. */
-const fewest = 8;
+const fewest = 4;
 const mostPoints = 100;
 
 /**
