@@ -4,6 +4,8 @@ import { excludedTopics, type QuestionSample } from '../../datasets/question.js'
 import { refuseOtherSamples } from '../../evaluation/compare.js';
 import { countsOf } from '../../evaluation/evaluate.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
+import { questionFacts } from '../../evaluation/oracle/question-facts.js';
+import { truthIn } from '../../evaluation/oracle/right-candidates.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
@@ -28,6 +30,7 @@ export const questionFigures: readonly Figure[] = [
   { key: 'partial', title: 'partial match', unit: '%', better: 'high', place: 'table' },
   { key: 'complete', title: 'complete match', unit: '%', better: 'high', place: 'main', tested: true },
   { key: 'accuracy', title: 'accuracy', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'grounded', title: 'right with evidence', unit: '%', better: 'high', place: 'table' },
   { key: 'reachable', title: 'some answer reachable', unit: '%', better: 'high' },
   { key: 'reachable-all', title: 'all answers reachable', unit: '%', better: 'high' },
   { key: 'abstained', title: 'abstained', unit: '%', better: 'low' },
@@ -44,6 +47,7 @@ const ofEntities: readonly string[] = ['hit@1', 'hit-any', 'precision', 'recall'
 /** Figures that a row keeps under other names. */
 const ofRows: Record<string, (row: QuestionRow) => number | undefined> = {
   accuracy: ({ form, metrics }) => (form === 'truth' ? metrics.accuracy! : undefined),
+  grounded: ({ metrics }) => metrics.grounded,
   reachable: ({ form, reachable }) => (form === 'entities' ? Number(reachable) : undefined),
   'reachable-all': ({ form, reachableAll }) => (form === 'entities' ? Number(reachableAll) : undefined),
   abstained: ({ abstained }) => Number(abstained),
@@ -128,7 +132,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
   const matches = matchAnswers(answer, { golds: gold.answers, topics: task.topics, lookup });
   const isTruth = task.form === 'truth';
   const metrics: Record<string, number> = isTruth
-    ? { accuracy: crash === undefined ? truthAccuracy(truth, gold.truth === true) : 0 }
+    ? statementMetrics(graph.local, sample, answer)
     : { ...answerMetrics(matches, gold.answers.length) };
   const reach = isTruth ? { some: true, all: true } : context.reach(sample);
   const decisions = countDecisions(graph.local, sample, attempt.decisions ?? []);
@@ -160,6 +164,13 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     crash,
   };
   return { ...row, miss: missOf(row, sample, answer, context) };
+}
+
+/** Right by chance, of two verdicts, has 50 % `accuracy`; `grounded` are those whose evidence leads along a gold chain as well. */
+function statementMetrics(graph: Graph, sample: QuestionSample, { truth, evidence, stop }: QuestionAnswer) {
+  const accuracy = stop === nothing.stop ? 0 : truthAccuracy(truth, sample.gold.truth === true);
+  const isShown = accuracy === 1 && truthIn(graph, questionFacts(graph, sample), evidence) === truth;
+  return { accuracy, grounded: Number(isShown) };
 }
 
 function missOf(
