@@ -12,6 +12,7 @@ import { register as exportPage } from './export.js';
 import { refuseEmptyWords, registerPlugins, registerProgress, registerWide } from './global-options.js';
 import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
+import { register as oracle } from './oracle.js';
 import { registerPlan, registerWork } from './plan.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
@@ -42,6 +43,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   ask,
   compare,
   registerReplay,
+  oracle,
   report,
   exportPage,
   serve,

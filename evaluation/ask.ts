@@ -8,6 +8,7 @@ import type { Path } from '../src/kg/graph.js';
 import type { QuestionClient } from '../src/llm/client/create-clients.js';
 import { runInterleaved } from '../src/run/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { Rng } from '../src/run/seeds.js';
 import { limitErrorOf, throwIfStopped } from '../src/run/stop.js';
 import type { AgentRunner, Attempt } from './score.js';
 import { confidenceOf, watchDecisions, type WatchedDecisions } from './watch-decisions.js';
@@ -105,12 +106,17 @@ async function attemptsOf(
 }
 
 /**
- * Asks one question at a time, several under way; an agent that learns online has one.
+ * Asks one question at a time, several under way; an agent that learns online has one, in an order drawn by seed.
  * @param hopsGiven whether the number of relations is passed to the agent if the data set has it
+ * @param seed of the order; default that of the tasks
  * @throws (from `ask`) WorkbenchError of errors that affect all questions (`usage`, `config`, `native`, `stopped`, and any that is
  *   `fatal`), and `failure` where one question after another ends by it
  */
-export function questionRunner(agent: QuestionAgent, hopsGiven = true): AgentRunner<QuestionTask, QuestionAnswer> {
+export function questionRunner(
+  agent: QuestionAgent,
+  hopsGiven = true,
+  seed?: number,
+): AgentRunner<QuestionTask, QuestionAnswer> {
   const { name, note, prompted, online = false } = agent;
   return {
     ...{ name, note, prompted, online },
@@ -126,9 +132,15 @@ export function questionRunner(agent: QuestionAgent, hopsGiven = true): AgentRun
         if (error && failures >= Math.min(failuresInARow, visible.length)) throw error;
         return attempt;
       };
-      await runInterleaved(visible, online ? 1 : concurrency, ask, {
+      if (!online) {
+        await runInterleaved(visible, concurrency, ask, { signal, onDone: (attempt, i) => take(i, attempt) });
+        return;
+      }
+      const inOrder = [...visible.keys()];
+      const order = seed === undefined ? inOrder : Rng.named(seed, 'evaluate/order').shuffle(inOrder);
+      await runInterleaved(order, 1, (index) => ask(visible[index]!), {
         signal,
-        onDone: (attempt, index) => take(index, attempt),
+        onDone: (attempt, turn) => take(order[turn]!, { ...attempt, turn }),
       });
     },
   };

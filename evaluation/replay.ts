@@ -36,10 +36,10 @@ export interface Replay<R extends Row> {
 /** Content of the evaluation, and the sample to rerun. */
 export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends Pick<
   EvaluateOptions<S, Answer, R>,
-  'excluded' | 'examples' | 'signal'
+  'excluded' | 'examples' | 'signal' | 'onRow'
 > {
   asked: AskedEvaluation & { folder: string };
-  /** Id of a sample; with an agent that learns online all before it are run, too. Default all. */
+  /** Id of a sample; with an agent that learns online all are run. Default all. */
   only?: string | undefined;
 }
 
@@ -65,19 +65,20 @@ export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
   const answers = savedLines(files.answers);
   const saved = { answers, traces: existsSync(files.traces) ? savedLines(files.traces) : undefined };
   const begin = index < 0 || runner.online ? 0 : index;
-  const part = index < 0 ? samples : samples.slice(begin, index + 1);
+  // The order in which one that learns is asked hangs on how many there are.
+  const part = index < 0 || runner.online ? samples : [samples[index]!];
   const calls = runner.prompted ? openReplayCalls(files.completions, asked) : undefined;
   try {
     // Prepared for all even where only some are asked: texts are encoded in the batches they were.
     const prepareFor = samples.map(({ task }) => task);
     const ask = { ...options, prepareFor, openCalls: calls?.openCalls, subject: subjectOf(asked) };
     const { record, rows, traced } = await evaluate(runner, part, scorer, ask);
-    const shown = runner.online && index >= 0 ? index : 0;
+    const [shown, end] = runner.online && index >= 0 ? [index, index + 1] : [0, part.length];
     const replay: Replay<R> = {
       ...{ n: rows.length, identical: true, different: [], differentFiles: [] },
-      ...{ rows: rows.slice(shown), traced: traced.slice(shown) },
+      ...{ rows: rows.slice(shown, end), traced: traced.slice(shown, end) },
     };
-    for (let i = shown; i < rows.length; i++) {
+    for (let i = shown; i < end; i++) {
       const { id } = rows[i]!;
       const now = { answers: rowLine(rows[i]!), traces: traceLine(id, traced[i]!) };
       const file = (['answers', 'traces'] as const).find((name) => saved[name] && saved[name][begin + i] !== now[name]);

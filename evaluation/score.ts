@@ -23,6 +23,8 @@ export interface Attempt<Answer> {
   /** Its decisions, in order. */
   decisions?: readonly TakenDecision[] | undefined;
   trace?: readonly TraceEvent[];
+  /** Its place in the order of asking, from 0, of agents that learn from each task for the next. */
+  turn?: number;
 }
 
 /** Access to a model, concurrency, and the stop signal. */

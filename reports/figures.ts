@@ -5,7 +5,7 @@ import type { ChartGroup, NamedChart } from './pictures.js';
 import { boundOf, choicesOf, headOf, mainRow, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
 import { intervalsOver } from './statistics.js';
 import { palette } from './plots/colors.js';
-import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
+import type { BarPlot, PlotLine, ScatterPlot, Value } from './plots/plot.js';
 import { largest, meanOf } from './plots/series.js';
 import { listed, milliseconds, percent, plain, signed } from './format.js';
 
@@ -102,7 +102,10 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
 /** Above this number of lines, one chart per way of choosing. */
 const mostLines = 9;
 
-/** Lines with one title, averaged over seeds. */
+const meanOfLines = (seeds: readonly (readonly Value[])[]) =>
+  seeds[0]!.map((_, i) => meanOf(seeds.map((values) => values[i]!)));
+
+/** Lines with one title: means over seeds, with the band of three or more. */
 export function foundCurves(set: ResultSet, title: string, name: string): ChartGroup[] {
   const found = set.rows.flatMap((row) => {
     const curves = row.records.flatMap(({ sections }) => sections.find((one) => one.title === title)?.curve ?? []);
@@ -122,13 +125,14 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
   const charts = [...ways].map(([way, some]): NamedChart => {
     const used = new Set<string>();
     const lines = some.map(({ row: { label, color }, curves }): PlotLine => {
-      const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([begin]) => begin <= x)?.[1] ?? 0));
+      const seeds = curves.map(({ points }) => steps.map((x) => points.findLast(([begin]) => begin <= x)?.[1] ?? 0));
       const dashed = used.has(color) || undefined;
       used.add(color);
-      return { label, color, dashed, x: [steps], seeds: [steps.map(at)] };
+      // Fewer have no band.
+      return { label, color, dashed, x: [steps], seeds: seeds.length > 2 ? seeds : [meanOfLines(seeds)] };
     });
     const head = `${title}${way && `, ${way}`}: ${y}, % · n = ${plain(set.about.n)}${markOf(set)}`;
-    const ends = lines.map(({ label, seeds }) => `${label} ${percent(seeds[0]!.at(-1)!)}`).join(', ');
+    const ends = lines.map(({ label, seeds }) => `${label} ${percent(meanOfLines(seeds).at(-1)!)}`).join(', ');
     return {
       name: [name, title.toLowerCase(), ...(way ? [way] : [])].join('-'),
       alt: `${head}, by ${xLabel}, ${plain(steps[0]!)} to ${plain(most)}; at ${plain(most)}: ${ends}`,

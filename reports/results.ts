@@ -205,7 +205,9 @@ interface LabelledRow {
 
 /** All that an evaluation was asked by but the seed and what follows from it: weights, tables, a run's name, the step of its best checkpoint. */
 function askedButSeed({ record, trained }: EvaluationData): string {
-  const { checkpoint: _checkpoint, table, ...hashes } = record.hashes;
+  const { checkpoint: _checkpoint, table, model, ...others } = record.hashes;
+  // That of a simulated model holds its seed.
+  const hashes = record.simulated ? others : { ...others, model };
   const { seed: _seed, ...options } = record.options ?? {};
   const asked = Object.entries(record).filter(([key]) => !measured.has(key));
   return canonicalJson([Object.fromEntries(asked), hashes, record.options ? options : table, trained?.settings]);

@@ -15,6 +15,7 @@ import { countWordPieces, type LanguageModel, wordPieceTokenizer } from '../../s
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
+import { confusedError, confusionOf } from './confusion.js';
 import { type QuestionFacts, questionFacts } from './question-facts.js';
 import { rightReply, rightTexts } from './right-reply.js';
 import { wrongReply } from './wrong-reply.js';
@@ -34,30 +35,35 @@ interface OracleSettings {
   samples: readonly QuestionSample[];
   /** Probability, in [0, 1], that a decision is taken wrongly. */
   error: number;
+  /** Growth of errors with what is offered, at least 0; see `confusedError`. Default 0. */
+  confuse?: number;
   seed: number;
 }
 
 /**
- * The error rate of a model given as `oracle:E`, `oracle` being 0; undefined for any other model.
- * @throws WorkbenchError `usage` for a rate that is no number in [0, 1]
+ * The error rate of a model given as `oracle:E` or `oracle:E,confuse=K`, `oracle` being 0; undefined for any other model.
+ * @throws WorkbenchError `usage` for a rate that is no number in [0, 1], or a K that is none from 0
  */
-export function oracleError(model: string): number | undefined {
+export function oracleRates(model: string): { error: number; confuse: number } | undefined {
   if (model !== 'oracle' && !model.startsWith('oracle:')) return undefined;
-  const written = model.slice('oracle:'.length);
-  const error = model === 'oracle' ? 0 : Number(written);
-  if (error >= 0 && error <= 1 && (model === 'oracle' || written.trim() !== '')) return error;
-  throw new WorkbenchError('usage', `expected an error rate from 0 to 1, got ${JSON.stringify(written)}, at --model`, {
-    hint: 'Such as --model oracle:0.1.',
+  const [written = '', confusing = '0', ...more] = model.slice('oracle:'.length).split(',confuse=');
+  const [error, confuse] = [model === 'oracle' ? 0 : Number(written), Number(confusing)];
+  const isRate = error >= 0 && error <= 1 && (model === 'oracle' || written.trim() !== '');
+  const isConfusion = confuse >= 0 && confuse < Infinity && confusing.trim() !== '' && more.length === 0;
+  if (isRate && isConfusion) return { error, confuse };
+  const [wanted, got] = isRate ? ['a number from 0', confusing] : ['an error rate from 0 to 1', written];
+  throw new WorkbenchError('usage', `expected ${wanted}, got ${JSON.stringify(got)}, at --model`, {
+    hint: 'Such as --model oracle:0.1 or --model oracle:0.1,confuse=0.5.',
   });
 }
 
 /**
- * A decision goes wrong with probability `error`, into a reply that is as well formed; it is drawn from the seed, the
+ * A decision goes wrong with probability `error`, or with `confuse` more often the more it offers, into a reply that is as well formed; it is drawn from the seed, the
  * question, the decision and the attempt, never from the order of calls. The draws of a seed are common to all rates: what
  * goes wrong at 0.1 does so at 0.2, and what goes wrong in writing does so by likelihood: of texts, right ones score 0 and others `simulatedPrior`. Tokens are counted by `word-pieces-4`; nothing counts as cached.
  * @throws its requests: WorkbenchError `usage` for IO and CoT, which have no evidence, `data` for a question it was not given
  */
-export function openOracle({ graph, samples, error, seed }: OracleSettings): LanguageModel {
+export function openOracle({ graph, samples, error, confuse = 0, seed }: OracleSettings): LanguageModel {
   const byId = new Map(samples.map((sample) => [sample.task.id, sample]));
   const facts = new Map<string, QuestionFacts>();
   const heads = new Map<string, number>();
@@ -75,12 +81,15 @@ export function openOracle({ graph, samples, error, seed }: OracleSettings): Lan
     const name = `oracle/${decision.questionId}/${decision.phase}/${fingerprint(decision)}`;
     const right = rightReply(graph, known, decision, Rng.named(seed, name, attempt));
     const errs = Rng.named(seed, `${name}/error`, attempt);
-    return errs.uniform() < error ? wrongReply(graph, known, decision, right, errs) : right;
+    const confusion = confuse > 0 ? confusionOf(known, decision) : undefined;
+    const rate = confusion ? confusedError(error, confuse, confusion) : error;
+    return errs.uniform() < rate ? wrongReply(graph, known, decision, right, errs, confusion) : right;
   };
+  const label = `oracle:${error}${confuse > 0 ? `,confuse=${confuse}` : ''}`;
 
   return {
-    id: `oracle:${error}/${identity(graph, samples, seed)}`,
-    name: `oracle:${error}`,
+    id: `${label}/${identity(graph, samples, seed)}`,
+    name: label,
     simulated: true,
     constrained: true,
     contextLength: 32_768,

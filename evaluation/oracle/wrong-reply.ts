@@ -9,70 +9,102 @@ import type {
   ChainsDecision,
   Decision,
   ExtractReply,
+  MatchDecision,
   PathsDecision,
   ReplyOf,
   RewriteDecision,
 } from '../../src/llm/decision.js';
 import type { Rng } from '../../src/run/seeds.js';
+import type { Confusion } from './confusion.js';
 import { namesIn, goldPaths } from './right-candidates.js';
 import type { QuestionFacts } from './question-facts.js';
 import { fullScore } from './right-reply.js';
 
 type Right<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;
 
-/** One error in `right`, drawn from `rng`; `right` itself where the decision leaves nothing else to say. */
+/**
+ * One error in `right`, drawn from `rng`; `right` itself where the decision leaves nothing else to say.
+ * @param confusion weights of what may be chosen instead; default: all alike
+ */
 export function wrongReply(
   graph: Graph,
   facts: QuestionFacts,
   decision: Decision,
   right: ReplyOf<Decision>,
   rng: Rng,
+  confusion?: Confusion,
 ): ReplyOf<Decision> {
+  const weigh = confusion?.weigh;
+  const weights = weigh && 'candidates' in decision ? decision.candidates.map(({ text }) => weigh(text)) : undefined;
   switch (decision.kind) {
     case 'extract':
       return wrongClues(graph, right as Right<'extract'>, rng);
     case 'choose-one': {
       const least = decision.allowNone ? -1 : 0;
-      return { choice: otherThan((right as Right<'choose-one'>).choice, least, decision.candidates.length, rng) };
+      return {
+        choice: otherThan((right as Right<'choose-one'>).choice, least, decision.candidates.length, rng, weights),
+      };
     }
     case 'choose-many': {
-      const choices = swapped((right as Right<'choose-many'>).choices, decision.candidates.length, rng);
+      const choices = swapped((right as Right<'choose-many'>).choices, decision.candidates.length, rng, weights);
       return { choices: choices.slice(0, decision.maxChoices) };
     }
     case 'score':
-      return { scores: wrongScores((right as Right<'score'>).scores, rng) };
+      return { scores: wrongScores((right as Right<'score'>).scores, rng, weights) };
     case 'match':
-      return wrongMatches((right as Right<'match'>).matches, decision.candidates.length, decision.targets.length, rng);
+      return wrongMatches((right as Right<'match'>).matches, decision, rng, confusion && { ...confusion, weights });
     case 'chains':
-      return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng) };
+      return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng, weigh) };
     case 'rewrite':
       if (decision.about === 'plan') return { texts: wrongPlans(graph, facts, (right as Right<'rewrite'>).texts, rng) };
       return wrongTexts(graph, facts, decision, (right as Right<'rewrite'>).texts, rng);
     case 'paths':
-      return wrongPaths(facts, decision, (right as Right<'paths'>).paths, rng);
+      return wrongPaths(facts, decision, (right as Right<'paths'>).paths, rng, weigh);
     case 'judge': {
       const { choice } = right as Right<'judge'>;
-      const wrong = otherThan(choice, -1, Math.max(1, decision.candidates.length), rng);
-      const answers = wrong >= 0 && decision.withAnswers ? wrongAnswers(facts, decision, [], rng) : [];
+      const wrong = otherThan(choice, -1, Math.max(1, decision.candidates.length), rng, weights);
+      const answers = wrong >= 0 && decision.withAnswers ? wrongAnswers(facts, decision, [], rng, weigh) : [];
       return { choice: wrong, reason: wrong < 0 ? 'Something is missing.' : 'This seems to fit.', answers };
     }
     case 'answer':
       return {
         ...(right as Right<'answer'>),
-        answers: wrongAnswers(facts, decision, (right as Right<'answer'>).answers, rng),
+        answers: wrongAnswers(facts, decision, (right as Right<'answer'>).answers, rng, weigh),
       };
   }
 }
 
 /** A number of [least, end) that is not `value`; `value` where there is no other. */
-function otherThan(value: number, least: number, end: number, rng: Rng): number {
+function otherThan(value: number, least: number, end: number, rng: Rng, weights?: Weights): number {
   if (end - least < 2) return value;
-  const drawn = least + rng.integer(end - least - 1);
-  return drawn >= value ? drawn + 1 : drawn;
+  if (weights) {
+    const others = Array.from({ length: end - least }, (_, i) => least + i).filter((one) => one !== value);
+    return drawn(others, rng, (one) => weights[one] ?? 1)!;
+  }
+  const place = least + rng.integer(end - least - 1);
+  return place >= value ? place + 1 : place;
 }
 
-/** One item of `items`; undefined of none. */
-const drawn = <Item>(items: readonly Item[], rng: Rng): Item | undefined => items[rng.integer(items.length)];
+type Weights = readonly number[] | undefined;
+type Weigh = ((text: string) => number) | undefined;
+
+/** One item of `items`, each as likely as its weight, if given; undefined of none. */
+function drawn<Item>(items: readonly Item[], rng: Rng, weightOf?: (item: Item) => number): Item | undefined {
+  if (!weightOf) return items[rng.integer(items.length)];
+  const weights = items.map(weightOf);
+  let left = rng.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
+  return items.find((_, i) => (left -= weights[i]!) < 0) ?? items.at(-1);
+}
+
+/** Items in a drawn order; with weights, heavier ones tend to come first. @source Efraimidis and Spirakis 2006 */
+function inDrawnOrder(items: readonly number[], rng: Rng, weightOf?: (item: number) => number): Int32Array {
+  if (!weightOf) return rng.shuffle(Int32Array.from(items));
+  const keyed = items.map((item) => [item, Math.log(rng.uniform()) / weightOf(item)] as const);
+  return Int32Array.from(
+    keyed.sort(([, a], [, b]) => b - a),
+    ([item]) => item,
+  );
+}
 
 /** One clue is lost or turns into another relation's. */
 function wrongClues(graph: Graph, { items }: ExtractReply, rng: Rng): ExtractReply {
@@ -89,9 +121,9 @@ function wrongClues(graph: Graph, { items }: ExtractReply, rng: Rng): ExtractRep
 }
 
 /** One of the chosen is dropped, or replaced by one that was not; where none was chosen, one is. */
-function swapped(chosen: readonly number[], candidates: number, rng: Rng): number[] {
+function swapped(chosen: readonly number[], candidates: number, rng: Rng, weights: Weights): number[] {
   const others = Array.from({ length: candidates }, (_, i) => i).filter((i) => !chosen.includes(i));
-  const other = drawn(others, rng);
+  const other = drawn(others, rng, weights && ((i) => weights[i]!));
   if (chosen.length === 0) return other === undefined ? [] : [other];
   const lost = rng.integer(chosen.length);
   const replace = other !== undefined && rng.uniform() < 0.5;
@@ -99,20 +131,22 @@ function swapped(chosen: readonly number[], candidates: number, rng: Rng): numbe
 }
 
 /** The same error in scores: one right candidate counts nothing, or a wrong one takes its place. */
-function wrongScores(scores: readonly number[], rng: Rng): number[] {
+function wrongScores(scores: readonly number[], rng: Rng, weights: Weights): number[] {
   const right = [...scores.keys()].filter((i) => scores[i]! > 0);
-  const wrong = swapped(right, scores.length, rng);
+  const wrong = swapped(right, scores.length, rng, weights);
   return scores.map((_, i) => (wrong.includes(i) ? fullScore : 0));
 }
 
 function wrongMatches(
   matches: Right<'match'>['matches'],
-  candidates: number,
-  targets: number,
+  { candidates, targets }: MatchDecision,
   rng: Rng,
+  confusion: (Confusion & { weights: Weights }) | undefined,
 ): Right<'match'> {
-  if (candidates === 0 || targets === 0) return { matches };
-  const invented = { candidate: rng.integer(candidates), target: rng.integer(targets), score: fullScore };
+  if (candidates.length === 0 || targets.length === 0) return { matches };
+  const candidate = drawn([...candidates.keys()], rng, confusion && ((i) => confusion.weights![i]!))!;
+  const target = drawn([...targets.keys()], rng, confusion?.weighTarget)!;
+  const invented = { candidate, target, score: fullScore };
   if (matches.length === 0) return { matches: [invented] };
   const lost = rng.integer(matches.length);
   const kept = matches.filter((_, i) => i !== lost);
@@ -121,14 +155,21 @@ function wrongMatches(
 }
 
 /** Every gold chain gives way to others. */
-function wrongChains(facts: QuestionFacts, { allowed }: ChainsDecision, right: number[][], rng: Rng): number[][] {
+function wrongChains(
+  facts: QuestionFacts,
+  { allowed, relationName }: ChainsDecision,
+  right: number[][],
+  rng: Rng,
+  weigh: Weigh,
+): number[][] {
   const gold = new Set(facts.chains.map(({ relations }) => relations.join()));
   const proposed = new Set(right.map((chain) => chain.join()));
   const others = allowed.filter((chain) => !gold.has(chain.join()) && !proposed.has(chain.join()));
   const kept = right.filter((chain) => !gold.has(chain.join()));
   // Where nothing in it is gold it is as wrong as can be; another draw makes it another reply.
   const from = kept.length < right.length ? kept : kept.slice(1);
-  const order = rng.shuffle(Int32Array.from(others.keys()));
+  const weightOf = weigh && ((i: number) => weigh(others[i]!.map(relationName).join(' ')));
+  const order = inDrawnOrder([...others.keys()], rng, weightOf);
   const added = Array.from(order.subarray(0, right.length - from.length), (i) => [...others[i]!]);
   return from.length + added.length > 0 ? [...from, ...added] : right;
 }
@@ -169,12 +210,19 @@ function wrongPlans(graph: Graph, { chains }: QuestionFacts, texts: string[], rn
 const clueOf = (graph: Graph, relation: number): string => readableRelation(graph.relationNames[relation]!);
 
 /** Every path that is right gives way to one that is not. */
-function wrongPaths(facts: QuestionFacts, decision: PathsDecision, right: number[], rng: Rng): Right<'paths'> {
+function wrongPaths(
+  facts: QuestionFacts,
+  decision: PathsDecision,
+  right: number[],
+  rng: Rng,
+  weigh: Weigh,
+): Right<'paths'> {
   const gold = new Set(goldPaths(facts, decision));
   const others = [...decision.allowed.keys()].filter((index) => !gold.has(index) && !right.includes(index));
   const kept = right.filter((index) => !gold.has(index));
   const from = kept.length < right.length ? kept : kept.slice(1);
-  const order = rng.shuffle(Int32Array.from(others));
+  const textOf = (index: number) => decision.allowed[index]!.map(([, one]) => decision.relationName(one)).join(' ');
+  const order = inDrawnOrder(others, rng, weigh && ((index) => weigh(textOf(index))));
   const paths = [...from, ...order.subarray(0, right.length - from.length)];
   return { paths: paths.length > 0 ? paths : right };
 }
@@ -185,11 +233,12 @@ function wrongAnswers(
   decision: Pick<AnswerDecision, 'evidence' | 'allowed'>,
   right: readonly string[],
   rng: Rng,
+  weigh: Weigh,
 ): string[] {
   if (facts.task.form === 'truth') return [String(!(right[0] === undefined ? facts.gold.truth : right[0] === 'true'))];
   const pool = decision.allowed ?? [...namesIn(decision.evidence).values()];
   const others = pool.filter((name) => !facts.answerNames.has(normalizeName(name)));
-  const wrong = drawn(others, rng);
+  const wrong = drawn(others, rng, weigh);
   const lost = rng.integer(right.length);
   const kept = right.filter((_, i) => i !== lost);
   if (wrong === undefined || (kept.length > 0 && rng.uniform() < 0.5)) return kept;

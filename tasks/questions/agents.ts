@@ -6,7 +6,7 @@ import { encoderModelOf, missingModel } from '../../agents/trained-run.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { questionRunner } from '../../evaluation/ask.js';
-import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
+import { openOracle, oracleRates } from '../../evaluation/oracle/open-oracle.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -83,7 +83,11 @@ export async function openScoredAgent(which: Resolved, data: QuestionData, optio
       await close();
       await closeRemote(data.graph, options.work);
     },
-    asker: questionRunner(data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent, data.hopsGiven),
+    asker: questionRunner(
+      data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent,
+      data.hopsGiven,
+      data.seed,
+    ),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
     about: {
       ...about,
@@ -178,7 +182,7 @@ const withoutEvidence: readonly string[] = ['io', 'cot'];
 
 /** True if an agent works with a model: simulated ones suit agents that read facts. */
 export const suitsModel = (agent: string, { model = '' }: Pick<AgentFlags, 'model'>): boolean =>
-  oracleError(model) === undefined || !withoutEvidence.includes(agent);
+  oracleRates(model) === undefined || !withoutEvidence.includes(agent);
 
 /**
  * The simulated model of `oracle:0.1`; undefined where `spec` names a real one.
@@ -190,10 +194,10 @@ export async function openSimulated(
   { graph, samples, seed }: QuestionData,
   agents: readonly string[],
 ): Promise<LanguageModel | undefined> {
-  const error = oracleError(spec);
-  if (error === undefined) return undefined;
+  const rates = oracleRates(spec);
+  if (!rates) return undefined;
   const unfit = agents.find((agent) => !suitsModel(agent, { model: spec }));
-  if (unfit === undefined) return openOracle({ graph: graph.local, samples, error, seed });
+  if (unfit === undefined) return openOracle({ graph: graph.local, samples, ...rates, seed });
   throw new WorkbenchError('usage', `expected a real model for agent ${unfit}, got ${spec}, at --model`, {
     hint: 'IO and CoT answer from a model’s memory, which is not simulated.',
   });

@@ -5,7 +5,7 @@ import type { QuestionAnswer } from '../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
 import { askedQuestion } from '../../datasets/questions/asked-question.js';
 import { noCalls, questionRunner } from '../../evaluation/ask.js';
-import { oracleError } from '../../evaluation/oracle/open-oracle.js';
+import { oracleRates } from '../../evaluation/oracle/open-oracle.js';
 import type { AgentRunner, Attempt } from '../../evaluation/score.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
@@ -86,7 +86,7 @@ async function openAskedModel(
   { model: spec, modelSet, choices }: AgentFlags,
   work: Work,
 ): Promise<LanguageModel> {
-  if (spec !== undefined && oracleError(spec) !== undefined) {
+  if (spec !== undefined && oracleRates(spec) !== undefined) {
     throw new WorkbenchError('usage', `expected a real model, got ${spec}, at --model`, {
       hint: 'A simulated model knows the answers of data sets, not of custom questions.',
     });

@@ -1,5 +1,7 @@
 /** Share of right decisions of prompted agents, step by step: shows where errors arise. */
 import { z } from 'zod';
+import { confusionOf } from '../../evaluation/oracle/confusion.js';
+import type { ObservedDecision } from '../../evaluation/oracle/fit-confusion.js';
 import { judgeDecision } from '../../evaluation/oracle/judge-decision.js';
 import { questionFacts } from '../../evaluation/oracle/question-facts.js';
 import { isCopied, type TakenDecision } from '../../evaluation/watch-decisions.js';
@@ -46,6 +48,22 @@ export function countDecisions(graph: Graph, sample: QuestionSample, taken: read
     };
   });
   return sumOfCounts(counts);
+}
+
+/** The judged decisions of one question that offered at least two choices, as the simulated model is fitted to them. */
+export function observedDecisions(
+  { local }: Pick<Graph, 'local'>,
+  sample: QuestionSample,
+  taken: readonly TakenDecision[],
+): ObservedDecision[] {
+  if (taken.length === 0 || sample.gold.chains.length === 0) return [];
+  const facts = questionFacts(local, sample);
+  return taken.flatMap(({ decision, decided }) => {
+    const judged = judgeDecision(local, facts, decision, decided.reply);
+    const { choices, effective } = confusionOf(facts, decision);
+    if (typeof judged !== 'object' || choices < 2) return [];
+    return [{ questionId: sample.task.id, choices, effective, right: judged.right }];
+  });
 }
 
 /** By phase and hop, in this order. */

@@ -29,6 +29,8 @@ export type PhaseCalls = z.output<typeof phaseCalls>;
 /** Result of one question, as a line of `answers.jsonl`. No wall clock. */
 export const questionRow = openObject({
   id: text,
+  /** Place in the order of asking, from 0; of agents that learn as they answer. */
+  turn: count.optional(),
   subset: text,
   type: text.optional(),
   form: z.enum(['entities', 'truth']),

@@ -6,6 +6,8 @@ import { countsOf } from '../../evaluation/evaluate.js';
 import { withoutRepeat } from '../../evaluation/repeats.js';
 import { replyCounts, replyFigures, replyValue } from '../../evaluation/replies.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
+import { questionFacts } from '../../evaluation/oracle/question-facts.js';
+import { truthIn } from '../../evaluation/oracle/right-candidates.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
@@ -15,6 +17,7 @@ import type { Section } from '../../src/run/evaluation.js';
 import { type Estimate, type Figure, intervalText, numberText } from '../../src/run/figures.js';
 import { copiedShare, countDecisions, decisionsSection, decisionsTitle, sumOfCounts } from './decisions.js';
 import { isRight, type PhaseCalls, questionArrow, type QuestionMiss, questionRow, type QuestionRow } from './row.js';
+import { experienceSection, experienceTitle } from './experience.js';
 import { exampleOf } from './show.js';
 import { type RiskCoverage, coverages, riskCoverage } from '../../src/metrics/selective.js';
 
@@ -29,6 +32,7 @@ export const questionFigures: readonly Figure[] = [
   { key: 'partial', title: 'partial match', unit: '%', better: 'high', place: 'table' },
   { key: 'complete', title: 'complete match', unit: '%', better: 'high', place: 'main', tested: true },
   { key: 'accuracy', title: 'accuracy', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'grounded', title: 'right with evidence', unit: '%', better: 'high', place: 'table' },
   { key: 'reachable', title: 'some answer reachable', unit: '%', better: 'high' },
   { key: 'reachable-all', title: 'all answers reachable', unit: '%', better: 'high' },
   { key: 'abstained', title: 'abstained', unit: '%', better: 'low' },
@@ -46,6 +50,7 @@ const ofEntities: readonly string[] = ['hit@1', 'hit-any', 'precision', 'recall'
 /** Figures that a row keeps under other names. */
 const ofRows: Record<string, (row: QuestionRow) => number | undefined> = {
   accuracy: ({ form, metrics }) => (form === 'truth' ? metrics.accuracy! : undefined),
+  grounded: ({ metrics }) => metrics.grounded,
   reachable: ({ form, reachable }) => (form === 'entities' ? Number(reachable) : undefined),
   'reachable-all': ({ form, reachableAll }) => (form === 'entities' ? Number(reachableAll) : undefined),
   abstained: ({ abstained }) => Number(abstained),
@@ -132,13 +137,14 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
   const matches = matchAnswers(answer, { golds: gold.answers, topics: task.topics, lookup });
   const isTruth = task.form === 'truth';
   const metrics: Record<string, number> = isTruth
-    ? { accuracy: crash === undefined ? truthAccuracy(truth, gold.truth === true) : 0 }
+    ? statementMetrics(graph.local, sample, answer)
     : { ...answerMetrics(matches, gold.answers.length) };
   const reach = isTruth ? { some: true, all: true } : context.reach(sample);
   const decisions = countDecisions(graph.local, sample, attempt.decisions ?? []);
   const unparsed = Object.values(phases).some(({ stages }) => (stages.unparsed ?? 0) > 0);
   const row: QuestionRow = {
     id: task.id,
+    turn: attempt.turn,
     subset: task.subset,
     type: gold.type,
     form: task.form,
@@ -163,6 +169,13 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     crash,
   };
   return { ...row, miss: missOf(row, sample, answer, context) };
+}
+
+/** Right by chance, of two verdicts, has 50 % `accuracy`; `grounded` are those whose evidence leads along a gold chain as well. */
+function statementMetrics(graph: Graph, sample: QuestionSample, { truth, evidence, stop }: QuestionAnswer) {
+  const accuracy = stop === nothing.stop ? 0 : truthAccuracy(truth, sample.gold.truth === true);
+  const isShown = accuracy === 1 && truthIn(graph, questionFacts(graph, sample), evidence) === truth;
+  return { accuracy, grounded: Number(isShown) };
 }
 
 function missOf(
@@ -269,6 +282,7 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
             },
           ]),
       ...(selective ? [selectiveSection(selective)] : []),
+      ...experienceSection(rows),
     ],
   };
 }
@@ -336,7 +350,7 @@ export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resa
 /** Title of the section on confidence. */
 const selectiveTitle = 'Risk and coverage';
 
-const shownTogether: readonly string[] = [selectiveTitle, decisionsTitle];
+const shownTogether: readonly string[] = [selectiveTitle, decisionsTitle, experienceTitle];
 
 /** Joint results of several agents, and their decisions, as text. */
 export function unionShown(evaluations: readonly Compared<QuestionRow>[]) {

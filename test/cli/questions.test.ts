@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Comparison } from '../../evaluation/compare.js';
 import { inverseName } from '../../src/kg/graph.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import type { Estimate } from '../../src/run/figures.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { finishedRun } from '../fixtures/finished-run.js';
@@ -54,6 +55,31 @@ describe('kgwalk evaluate on questions', () => {
     );
     expect(out).toMatch(/Hit@1 +100\.0 \[[\d.]+, 100\.0\]/);
     expect(out).toMatch(/^Right within so many calls\n/m);
+  });
+
+  test('an agent that learns shows its accuracy over the order of asking, and the simulated model is fitted to what was kept', async () => {
+    const { evaluate, run, kept } = onFilms();
+    const words = ['--agent', 'self-veqa', '--set', 'memory=empty', '--split', 'train', '--seed', '1'];
+    const { n, sections, saved } = await evaluate(...words, '--model', 'oracle:0.4,confuse=0.5');
+    const curve = sections.find(({ title }) => title === 'Right with experience')?.curve;
+    expect(curve?.points.at(-1)![0]).toBe(n);
+    const { out, exitCode } = await kgwalk('replay', join(saved, '..'), ...kept, '--encoder', 'hashed:32');
+    expect([out.trim(), exitCode]).toEqual([`${n} samples replayed: every byte as it was saved`, 0]);
+
+    const fit = ['oracle', 'fit', join(saved, '..'), ...kept, '--encoder', 'hashed:32'];
+    const { error, confuse, decisions } = await kgwalkJson<{ error: Estimate; confuse: Estimate; decisions: number }>(
+      ...fit,
+    );
+    expect(decisions).toBeGreaterThan(n);
+    for (const { low, value, high } of [error, confuse]) expect([low <= value, value <= high]).toEqual([true, true]);
+    expect((await kgwalk(...fit)).out).toMatch(
+      /^choices +decisions +errors, % +fitted, %\n[^]*--model oracle:0\.\d+,confuse=/,
+    );
+    const { out: learned } = await run('evaluate', ...words, '--model', 'oracle:0.4,confuse=0.5');
+    expect(learned).toMatch(/^Right with experience\n/m);
+    await evaluate('--agent', 'template-lookup', '--split', 'train');
+    const name = readdirSync(kept[1]!).find((one) => one.startsWith('template-lookup'))!;
+    expect(await kgwalk('oracle', 'fit', name, ...kept)).toMatchObject({ exitCode: 2 });
   });
 
   test('in parts asks a model what it asks at once; an agent that learns as it answers has no parts', async () => {

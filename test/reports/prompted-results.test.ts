@@ -191,6 +191,19 @@ describe('what calls buy', () => {
     expect(foundCurves(collect([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, title, 'x')).toEqual([]);
   });
 
+  test('has a band of three seeds or more, also of a simulated model, whose hash holds its seed', () => {
+    const simulated = { calls: 2, model: 'oracle:0.2', simulated: true };
+    const seeds = [0, 1, 2].map((seed) => saved(madeUpAnswers('fiske', 0.4 + seed / 10, { ...simulated, seed })));
+    seeds.forEach(({ record }, seed) => (record.hashes = { ...record.hashes, model: `oracle:0.2/${seed}` }));
+    const [set] = collect(seeds);
+    const [{ charts }] = foundCurves(set!, 'Right within so many calls', 'x') as [
+      ReturnType<typeof foundCurves>[number],
+    ];
+    expect(set!.rows).toHaveLength(1);
+    expect(charts[0]!.plot).toMatchObject({ lines: [{ seeds: [{}, {}, {}] }] });
+    expect(charts[0]!.alt).toContain('at 2: fiske 50.0');
+  });
+
   test('stands against what it costs, agents without calls left of a logarithmic axis', () => {
     const [set] = collect([
       saved(madeUpAnswers('fiske', 0.8, { calls: 4 })),

@@ -24,8 +24,8 @@ export const selfVeqaSettings = z.strictObject({
   verifier: choice(['choice', 'reference'], 'choice').describe(
     'The verifier names a chain by number, or writes the answers out (as in the paper).',
   ),
-  memory: choice(['off', 'frozen', 'online'], 'frozen').describe(
-    'Solved questions as examples: none, those of train, or those and what was verified since.',
+  memory: choice(['off', 'frozen', 'online', 'empty'], 'frozen').describe(
+    'Solved questions as examples: none, those of train, those and what was verified since, or the latter alone.',
   ),
   shots: whole(0, 40, 8).describe('Solved questions in the prompt; fewer for models of short context.'),
   shotsPerChain: whole(1, 40, 2).describe('Of those, with the same chain.'),

@@ -37,13 +37,12 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   walksRemote: true,
   async create(resources, settings): Promise<QuestionAgent> {
     const remembers = settings.memory !== 'off';
+    const first = () =>
+      settings.memory === 'empty' ? [] : trainEntries(resources.train(), settings.memoryPerChain, resources.seed);
     const encoder =
       remembers || settings.hops === 'predicted' || settings.triples > 0 ? await resources.encoder() : undefined;
     const vectors = encoder && textVectors(encoder);
-    const memory =
-      remembers && vectors
-        ? chainMemory(vectors, trainEntries(resources.train(), settings.memoryPerChain, resources.seed))
-        : undefined;
+    const memory = remembers && vectors ? chainMemory(vectors, first()) : undefined;
     const hopsOf = await openHops(resources, settings.hops);
     const prefilter = await openPrefilter(resources, settings);
     const parts = { resources, settings, encoder, vectors, memory, hopsOf, prefilter };
@@ -52,7 +51,7 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
       topicGiven: true,
       hopSource: (byLikelihood) => hopSourceFor(settings.hops, byLikelihood),
       prompted: true,
-      online: settings.memory === 'online',
+      online: learns(settings),
       async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal) {
         await prefilter.prepare(tasks, signal);
         await memory?.encode(signal);
@@ -62,6 +61,8 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
     };
   },
 };
+
+const learns = ({ memory }: SelfVeqaSettings) => memory === 'online' || memory === 'empty';
 
 /** Inputs of the agent; undefined when switched off. */
 interface Parts extends WalkingParts<SelfVeqaSettings> {
@@ -155,7 +156,7 @@ async function runRounds(attempt: SelfVeqaAttempt): Promise<string> {
     if (accepted) {
       attempt.accepted = accepted;
       const entry = { masked, chain: accepted.chain, source: { kind: 'online', questionId: task.id, round } } as const;
-      if (settings.memory === 'online' && memory?.add(entry)) {
+      if (learns(settings) && memory?.add(entry)) {
         trace({ event: 'memory-write', key: masked, chain: accepted.chain });
       }
       return 'verified';

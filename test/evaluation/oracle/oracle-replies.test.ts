@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { openOracle, oracleError } from '../../../evaluation/oracle/open-oracle.js';
+import { openOracle, oracleRates } from '../../../evaluation/oracle/open-oracle.js';
 import type { ChainsDecision, Decision, NamedTriple } from '../../../src/llm/decision.js';
 import { byLikelihood, type TextQuery } from '../../../src/llm/decisions/likelihood/by-likelihood.js';
 import * as sample from '../../fixtures/sample-decisions.js';
@@ -277,11 +277,15 @@ describe('answering', () => {
 });
 
 test('the error rate stands in the name of the model', () => {
-  expect(oracleError('oracle:0.1')).toBe(0.1);
-  expect(oracleError('oracle')).toBe(0);
-  expect(oracleError('oracle.gguf')).toBeUndefined();
+  expect(oracleRates('oracle:0.1')).toEqual({ error: 0.1, confuse: 0 });
+  expect(oracleRates('oracle')).toEqual({ error: 0, confuse: 0 });
+  expect(oracleRates('oracle:0.1,confuse=0.5')).toEqual({ error: 0.1, confuse: 0.5 });
+  expect(oracleRates('oracle.gguf')).toBeUndefined();
   for (const wrong of ['oracle:', 'oracle:x', 'oracle:1.5', 'oracle:-1']) {
-    expect(() => oracleError(wrong)).toThrow('expected an error rate from 0 to 1');
+    expect(() => oracleRates(wrong)).toThrow('expected an error rate from 0 to 1');
+  }
+  for (const wrong of ['', '-1', 'x', 'Infinity', '1,confuse=1']) {
+    expect(() => oracleRates(`oracle:0.1,confuse=${wrong}`)).toThrow('expected a number from 0');
   }
 });
 

@@ -80,6 +80,35 @@ describe('an evaluation of questions', () => {
     expect(record.cost.graphReads).toMatchObject({ max: 4, total: 4 });
   });
 
+  test('a statement is right with evidence only where the walk that is shown leads to what it claims, or to what is so', async () => {
+    const stated = (name: string, truth: boolean, claimed: string) =>
+      questionOf(name, 'Tamsin', [], { truth, claimed: id(claimed), chain: builders, task: { form: 'truth' } });
+    const [sails, built] = [['Tamsin', 'sailed', 'Heron'] as const, ['Heron', 'built_by', 'Ivo'] as const];
+    const replies: Record<string, Parameters<typeof answerOf>[0]> = {
+      shown: { truth: true, evidence: [sails, built] },
+      'half shown': { truth: true, evidence: [sails] },
+      guessed: { truth: true },
+      refuted: { truth: false, evidence: [sails, built] },
+      mistaken: { truth: false, evidence: [sails, built] },
+    };
+    const statements = Object.keys(replies).map((name) =>
+      stated(name, name !== 'refuted', name === 'refuted' ? 'Skarn' : 'Ivo'),
+    );
+    const { record, rows } = await evaluatedQuestions(
+      agentOf(({ id: name }) => replies[name]!),
+      statements,
+      options,
+    );
+    expect(rows.map(({ metrics }) => [metrics.accuracy, metrics.grounded])).toEqual([
+      [1, 1],
+      [1, 0],
+      [1, 0],
+      [1, 1],
+      [0, 0],
+    ]);
+    expect(record.metrics).toMatchObject({ accuracy: { value: 0.8 }, grounded: { value: 0.4, n: 5 } });
+  });
+
   test('passes tasks to agents without topics or hops where they are withheld', async () => {
     const seen: QuestionTask[] = [];
     const nosy = (topicGiven: boolean) =>

@@ -248,6 +248,16 @@ describe('a memory of chains', () => {
     };
     expect((await shown('online')).at(-1)).toBe('who mended the clocks = ~purchased_by → repaired_by');
     expect(await shown('frozen')).toHaveLength(2);
+    expect(await shown('empty')).toEqual(['who mended the clocks = ~purchased_by → repaired_by']);
+  });
+
+  test('a memory from nothing shows no example at first, and takes nothing from a verifier that accepted nothing', async () => {
+    const none = () => ({ choice: -1, reason: '', answers: [] });
+    const first = await ask({ rounds: [[repaired]], judge: none }, { memory: 'empty', rounds: 1 });
+    const second = await ask({ rounds: [[repaired]] }, { agent: first.agent, task: { id: 'second' } });
+    for (const { proposals } of [first, second]) {
+      expect(proposals[0]!.context!.some(({ role }) => role === 'history')).toBe(false);
+    }
   });
 });
 

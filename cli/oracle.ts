@@ -1,0 +1,86 @@
+/** `kgwalk oracle fit`: how a simulated model must err to err as a real one did. */
+import type { Command } from 'commander';
+import type { FittedConfusion, ObservedDecision } from '../evaluation/oracle/fit-confusion.js';
+import type { QuestionSample } from '../datasets/question.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { intervalText, numberText } from '../src/run/figures.js';
+import { printJson, printLine, printTable } from './output.js';
+
+/** Adds `kgwalk oracle`. */
+export function register(program: Command): void {
+  program
+    .command('oracle')
+    .description('calibrate the simulated model, `--model oracle:E,confuse=K`')
+    .command('fit')
+    .description(
+      'repeat evaluations of questions without their model, judge each decision by the gold chains, and print the E and K of largest likelihood',
+    )
+    .argument('<evaluation...>', 'names or folders of evaluations of prompted agents')
+    .option('--encoder <file>', 'the encoder, if its file has moved: FILE.gguf or a name of `models list`')
+    .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
+    .option('--json', 'print JSON')
+    .action(fit);
+}
+
+type FitFlags = { encoder?: string; evaluations?: string; json?: boolean };
+
+async function fit(names: string[], { encoder, evaluations, json }: FitFlags): Promise<void> {
+  const { fitConfusion } = await import('../evaluation/oracle/fit-confusion.js');
+  const decisions: ObservedDecision[] = [];
+  for (const name of names) decisions.push(...(await decisionsOf(name, encoder, evaluations)));
+  if (decisions.length === 0) {
+    throw new WorkbenchError('data', `expected decisions with a right choice, got none, at ${names.join(', ')}`, {
+      hint: 'They are judged by gold chains, which the data set must give.',
+    });
+  }
+  const fitted = fitConfusion(decisions);
+  if (json) printJson({ evaluations: names, decisions: decisions.length, ...fitted });
+  else show(fitted, decisions.length);
+}
+
+/** The judged decisions of an evaluation, replayed from its stored completions. */
+async function decisionsOf(name: string, encoder: string | undefined, root: string | undefined) {
+  const { readAsked } = await import('../evaluation/keep.js');
+  const { replayEvaluation } = await import('../evaluation/replay.js');
+  const { openReplayed } = await import('../tasks/replay.js');
+  const { observedDecisions } = await import('../tasks/questions/decisions.js');
+  const { terminalWork } = await import('./terminal.js');
+  const asked = readAsked(name, root);
+  if (asked.task !== 'questions' || asked.modelId === undefined) {
+    throw new WorkbenchError('usage', `expected an evaluation of questions with a model, got ${name}`, {
+      hint: 'Such as one of `kgwalk evaluate --agent tog --dataset metaqa/2-hop --model FILE.gguf`.',
+    });
+  }
+  const work = terminalWork();
+  const { data, agent, close } = await openReplayed(asked, encoder, work);
+  const { graph } = data as typeof data & { graph: Parameters<typeof observedDecisions>[0] };
+  const decisions: ObservedDecision[] = [];
+  try {
+    await replayEvaluation(agent.asker, data.samples, agent.scorer, {
+      ...{ asked, excluded: data.excluded, examples: 0, signal: work.signal },
+      onRow: (_, sample, attempt) =>
+        decisions.push(...observedDecisions(graph, sample as QuestionSample, attempt?.decisions ?? [])),
+    });
+  } finally {
+    await close();
+  }
+  return decisions;
+}
+
+function show({ error, confuse, logLikelihood, table }: FittedConfusion, count: number): void {
+  const { fitted, byNumber, constant } = logLikelihood;
+  printTable(
+    table.map(({ from, to, decisions, observed, fitted: expected }) => ({
+      choices: from === to ? String(from) : `${from}–${to}`,
+      decisions,
+      'errors, %': numberText(observed),
+      'fitted, %': numberText(expected),
+    })),
+  );
+  printLine(`E ${intervalText(error)} % · K ${intervalText(confuse, 'mean')} · ${count} decisions of ${error.n} questions`);
+  const nats = [fitted, byNumber, constant].map((value) => value.toFixed(4));
+  printLine(
+    `log-likelihood a decision: ${nats[0]}; likeness of words left out ${nats[1]}; one rate for all ${nats[2]}`,
+  );
+  printLine(`--model oracle:${error.value.toFixed(3)},confuse=${confuse.value.toFixed(2)}`);
+}
