@@ -28,7 +28,7 @@ const tasks = {
     example: 'opendialkg',
     flags: [
       ...(['graph', 'turns', 'data', 'twoHopBonus', 'count', 'predictions', 'threads', 'start', 'dialogue'] as const),
-      ...(['encoder', 'model', 'modelSet'] as const),
+      ...(['encoder', 'model', 'modelSet', 'budget', 'budgetMode', 'choices'] as const),
     ],
     load: async () => (await import('./dialogues/index.js')).dialogues,
   },
