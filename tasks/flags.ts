@@ -31,6 +31,9 @@ export interface DataFlags {
   holdOut?: HoldOut;
   seed?: string;
   withholdHops?: boolean;
+  giveHops?: boolean;
+  /** Trained agents and prompts are compared, which are to be given the same. */
+  alike?: boolean;
   /** Options of links. */
   direction?: 'tail' | 'head' | 'both';
   /** Options of an environment of episodes, without a run. */

@@ -36,7 +36,17 @@ const tasks = {
     envIds: ['kgwalk/RelationWalk-v1'],
     example: 'metaqa/2-hop',
     flags: [
-      ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace', 'graph'] as const),
+      ...([
+        'budget',
+        'budgetMode',
+        'choices',
+        'holdOut',
+        'seed',
+        'withholdHops',
+        'giveHops',
+        'trace',
+        'graph',
+      ] as const),
       ...(['encoder', 'model', 'modelSet'] as const),
     ],
     load: async () => (await import('./questions/index.js')).questions,

@@ -63,6 +63,7 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
     });
   }
   const { name, labels } = dataset.manifest;
+  const withheld = flags.withholdHops === true || (flags.alike === true && runs.some(isUntold) && isTold(samples));
   return {
     ...opened,
     ...counted,
@@ -80,13 +81,19 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
       budget,
       budgetMode: flags.budgetMode ?? 'strict',
       ...(flags.choices !== undefined && flags.choices !== 'written' && { choices: flags.choices }),
-      ...(flags.withholdHops && { hopsWithheld: true }),
+      ...(withheld && { hopsWithheld: true }),
     },
     seed,
-    hopsGiven: !flags.withholdHops,
+    hopsGiven: !withheld,
     hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
   };
 }
+
+/** True for a run that is given no number of hops, and cannot be. */
+const isUntold = ({ config }: RunInfo): boolean =>
+  ![config.relationWalk, config.reader].some((of) => (of as { hops?: string } | undefined)?.hops === 'given');
+
+const isTold = (samples: readonly QuestionSample[]) => samples.some(({ task }) => task.hops !== undefined);
 
 /** The options that ask the questions of a kept evaluation. */
 export function questionFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {

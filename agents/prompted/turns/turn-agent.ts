@@ -54,7 +54,7 @@ export function turnAgent({ settings, needs, required, create }: QuestionAgentEn
       const clientFor = await taskClients();
       return {
         name: agent.name,
-        ...(agent.note !== undefined && { note: agent.note }),
+        note: [...(agent.note === undefined ? [] : [agent.note]), 'given the turn as walkers are'].join('; '),
         async answer(tasks, onProgress) {
           const questions = tasks.map(turnQuestion);
           await agent.prepare?.(questions);
