@@ -33,6 +33,8 @@ export interface QuestionAnswer {
   text?: string;
   /** Relation sequence that led to the answers, where there is one. */
   chain?: readonly number[];
+  /** The sequences that it ranked, best first, of agents that walk several; `chain` may be any of them. */
+  chains?: readonly (readonly number[])[];
   /** Probability that the agent gives its own answer, in [0, 1]; absent where it has none. */
   confidence?: number;
   /** The facts that support the answer, as walked. */

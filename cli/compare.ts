@@ -17,6 +17,10 @@ export function register(program: Command): void {
       'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, RUN+RUN for several as one, and of kept evaluations; all, prompted and baselines are those of the data set; fiske:maxStarts={1,2,3} is three agents',
     )
     .option('--mixed', 'allow different models and budgets')
+    .option(
+      '--give-hops',
+      'questions: give the hop count to prompted agents also beside a run that is given none (default: withheld from all)',
+    )
     .option('--report <dir>', 'write the page of `kgwalk report` there');
   groupOptions(addInputOptions(command, true)).action(compare);
 }
@@ -50,6 +54,8 @@ async function compare(
   const names = wanted.filter((name, i) => wanted.lastIndexOf(name) === i);
   const isKept = (name: string) => foundEvaluation(name, flags.evaluations) !== undefined;
   const live = names.filter((name) => !isKept(name)).flatMap((name) => inEveryWay(task, name, choices));
+  const asks = ({ name }: { name: string }) => task.agents.has(name) && task.agents.asksModel(name);
+  flags.alike = live.some(asks) && flags.giveHops !== true;
   const measure: Measure<Row> = task.measure;
   const kept = names.filter(isKept).map((name): NamedEvaluation<Row> => {
     return { name, failures: [], ...readEvaluation(name, measure, flags.evaluations) };

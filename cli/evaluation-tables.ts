@@ -157,6 +157,7 @@ export function printComparison(
   printSections(further);
   printLine();
   printBars(evaluations, figures[0]!);
+  for (const line of givenLines(records)) printLine(line);
   printLine(
     `${unitsText(figures)}brackets: 95 % bootstrap over ${first!.clusters}; p: paired, two-sided, not corrected for the number of agents`,
   );
@@ -193,6 +194,15 @@ function comparedRow(
 /** Information given to the agent in addition to the question. */
 const givenText = ({ topicGiven, hops }: Record<string, unknown>): string =>
   [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(', ');
+
+/** What agents that are compared are given alike, or not: `p` is of agents alone only where it is the same. */
+function givenLines(records: readonly EvaluationRecord[]): string[] {
+  if (records.every(({ hopsWithheld }) => hopsWithheld === true)) return ['hops withheld from all'];
+  const trained = records.filter(({ checkpoint, hops }) => checkpoint !== undefined && hops === undefined);
+  const told = records.filter(({ model, hops }) => model !== undefined && hops === 'given');
+  if (trained.length === 0 || told.length === 0) return [];
+  return [`hops given to ${told.map(({ agent }) => agent).join(', ')}, to runs not: differences and p include that`];
+}
 
 /** The main figure with its interval, its difference to the reference with the test, and the other figures without intervals. */
 function comparedCells(

@@ -27,6 +27,15 @@ export function sampleContent(sample: WalkSample | QuestionSample): string {
   return content;
 }
 
+/** A sample made of another one, which counts as that one where duplicates are looked for. */
+export function sameContent<Made extends WalkSample | QuestionSample>(
+  made: Made,
+  of: WalkSample | QuestionSample,
+): Made {
+  known.set(made, sampleContent(of));
+  return made;
+}
+
 function walkContent({ task, gold }: WalkSample): unknown {
   return [task.messages.map(({ text }) => plainText(text)), task.startName, gold.path];
 }

@@ -1,4 +1,5 @@
 /** Several agents on the same samples: which differences are more than chance. */
+import { arkPrompts } from '../agents/prompted/ark/ark-agent.js';
 import {
   type BootstrapOptions,
   differenceOverSeeds,
@@ -75,6 +76,7 @@ export function refuseMixture(
 ): void {
   const prompted = abouts.filter(({ model }) => model !== undefined);
   const [first] = prompted;
+  const spending = prompted.find(spendsBudget);
   for (const other of prompted) {
     const models = `${first!.model} and ${other.model}`;
     const got =
@@ -82,14 +84,19 @@ export function refuseMixture(
         ? `a simulated model and a real one (${models})`
         : other.model !== first!.model
           ? `different models (${models})`
-          : budgetText(other) !== budgetText(first!) &&
-            `different budgets (${budgetText(first!)} and ${budgetText(other)})`;
+          : spendsBudget(other) &&
+            budgetText(other) !== budgetText(spending!) &&
+            `different budgets (${budgetText(spending!)} and ${budgetText(other)})`;
     if (got === false) continue;
     const message = `expected agents that can be compared, got ${got}, at ${first!.agent} and ${other.agent}`;
     const hint = 'Compare at one model and one budget; --mixed compares them all the same.';
     throw new WorkbenchError('usage', message, { hint });
   }
 }
+
+/** False for prompts of a single call: no budget makes them better. */
+const spendsBudget = ({ agent }: Pick<EvaluationRecord, 'agent'>): boolean =>
+  !(arkPrompts as readonly string[]).includes(agent);
 
 /** @throws WorkbenchError `data` for evaluations of other samples than the reference's */
 export function refuseOtherSamples<R extends Row>(named: readonly Compared<R>[], reference: Compared<R>): void {

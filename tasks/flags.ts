@@ -26,6 +26,9 @@ export interface DataFlags {
   holdOut?: HoldOut;
   seed?: string;
   withholdHops?: boolean;
+  giveHops?: boolean;
+  /** Trained agents and prompts are compared, which are to be given the same. */
+  alike?: boolean;
   /** Options of links. */
   direction?: 'tail' | 'head' | 'both';
   /** Options of an environment of episodes, without a run. */
@@ -101,3 +104,17 @@ export const threadsOf = (text: string | undefined): number => wholeNumber(text,
 
 /** The option of a key: `--beam-width` of `beamWidth`. */
 export const flagOf = (key: string): string => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** Calls a question may cost where nothing else is asked for: what FiSKE's paper grants every method. */
+const defaultBudget = 30;
+
+/** Calls a question may cost; null for none. @throws WorkbenchError `usage` */
+export function budgetOf(text: string | undefined): number | null {
+  if (text === undefined) return defaultBudget;
+  if (text === 'none') return null;
+  const calls = Number(text);
+  if (Number.isInteger(calls) && calls >= 1) return calls;
+  throw new WorkbenchError('usage', `expected a whole number of calls from 1, or none, got ${text}, at --budget`, {
+    hint: 'One call is kept for the answer, so 1 leaves the answer alone.',
+  });
+}

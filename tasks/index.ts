@@ -28,7 +28,7 @@ const tasks = {
     example: 'opendialkg',
     flags: [
       ...(['graph', 'turns', 'data', 'twoHopBonus', 'count', 'predictions', 'threads', 'start', 'dialogue'] as const),
-      ...(['encoder', 'model', 'modelSet'] as const),
+      ...(['encoder', 'model', 'modelSet', 'budget', 'budgetMode', 'choices'] as const),
     ],
     load: async () => (await import('./dialogues/index.js')).dialogues,
   },
@@ -36,7 +36,17 @@ const tasks = {
     envIds: ['kgwalk/RelationWalk-v1'],
     example: 'metaqa/2-hop',
     flags: [
-      ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace', 'graph'] as const),
+      ...([
+        'budget',
+        'budgetMode',
+        'choices',
+        'holdOut',
+        'seed',
+        'withholdHops',
+        'giveHops',
+        'trace',
+        'graph',
+      ] as const),
       ...(['encoder', 'model', 'modelSet'] as const),
     ],
     load: async () => (await import('./questions/index.js')).questions,

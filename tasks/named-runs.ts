@@ -4,7 +4,7 @@ import { resolveCheckpoint } from '../checkpoints/store.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
 import type { RunInfo } from '../src/run/records.js';
-import { findRun, openRun } from '../src/run/run-folder.js';
+import { findRun, nearestRun, openRun } from '../src/run/run-folder.js';
 import { membersOf, type Trained } from './task.js';
 
 /**
@@ -72,6 +72,14 @@ function refuseUnlike([first, ...others]: readonly RunInfo[]): void {
       hint: 'Runs that are averaged differ in seed and network alone. Parted by a space `kgwalk compare` takes them as several.',
     });
   }
+}
+
+/** Refusal of a `walker` that is no run. */
+export function noSuchRun(name: string): WorkbenchError {
+  const near = nearestRun(name);
+  return new WorkbenchError('usage', `expected the name or folder of a run, got ${JSON.stringify(name)}, at walker`, {
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}\`kgwalk runs list\` shows them.`,
+  });
 }
 
 /** Runs that switches of an agent name, such as `of=RUN+bilinear` and `prefilter=walker:RUN`. */

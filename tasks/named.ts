@@ -43,7 +43,7 @@ export async function taskOf(named: readonly Named[], flags: DataFlags & ResultF
 
 /**
  * The task of a command: of the kept evaluations and runs among its names, else of the data set, else of the first agent that a
- * single task has; dialogues where several have it.
+ * single task has; dialogues where several have it, unless it asks a model.
  */
 async function taskMeant(named: readonly Named[], { dataset, evaluations }: DataFlags & ResultFlags): Promise<AnyTask> {
   for (const { name, isRun } of named) {
@@ -64,9 +64,12 @@ async function taskMeant(named: readonly Named[], { dataset, evaluations }: Data
   if (dataset !== undefined) return loadTask(datasetKind(parseDatasetName(dataset).name));
   const known: { name: string; of: AnyTask[] }[] = [];
   for (const one of named) known.push({ name: one.name, of: await having(one) });
-  const only = known.find(({ of }) => of.length > 0 && !of.some(({ name }) => name === 'dialogues'));
+  // Agents of questions answer dialogues as well: which of them is meant has to be said.
+  const isOfDialogues = ({ name, of }: (typeof known)[number]) =>
+    of.some((task) => task.name === 'dialogues' && (of.length === 1 || !task.agents.asksModel(name)));
+  const only = known.find((one) => one.of.length > 0 && !isOfDialogues(one));
   if (!only) return loadTask('dialogues');
-  throw noDataset(only.of[0]!.name, ` for agent ${only.name}`);
+  throw noDataset(only.of.find(({ name }) => name !== 'dialogues')!.name, ` for agent ${only.name}`);
 }
 
 /**

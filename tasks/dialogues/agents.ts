@@ -2,20 +2,24 @@
 import type { Agent, Answer } from '../../agents/agent.js';
 import { type DialogueAgentResources, dialogueAgents, dialogueMethods } from '../../agents/dialogue-agents.js';
 import { arkPrompts, type TaskClient } from '../../agents/prompted/ark/ark-agent.js';
+import { turnSample } from '../../agents/prompted/turns/turn-question.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { batchAsker, type BatchOptions } from '../../evaluation/ask.js';
+import { openOracle, oracleRates } from '../../evaluation/oracle/open-oracle.js';
 import type { QuestionClient } from '../../src/llm/client/create-clients.js';
+import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { executorOf } from '../../src/nn/open-executor.js';
 import { pretrainEmbeddings } from '../../agents/embeddings/transe/pretrain.js';
 import { transeSettings } from '../../agents/embeddings/transe/settings.js';
 import { dialogueTriples } from '../../agents/embeddings/transe/triples.js';
-import { type EvaluationFlags, threadsOf } from '../flags.js';
+import { type AgentFlags, budgetOf, type EvaluationFlags, threadsOf } from '../flags.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
-import { weightsOf } from '../named-runs.js';
-import { agentOptions, openByName } from '../open-agent.js';
+import { noSuchRun, weightsOf } from '../named-runs.js';
+import { findRun } from '../../src/run/run-folder.js';
+import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount, type DialogueRow } from './row.js';
 import { type DialogueEvaluationData } from './data.js';
 import { oracleLabel } from '../../agents/dialogue-walker/training-data.js';
@@ -25,20 +29,39 @@ import { leakWarning } from '../../agents/dialogue-walker/training-data.js';
 /** Calls a sample may cost an agent that walks by prompt: one, and one more where its reply could not be read. */
 const promptBudget = { budget: 2, budgetMode: 'strict' } as const;
 
-const asking: readonly string[] = arkPrompts;
+const ark: readonly string[] = arkPrompts;
+/** True where an agent calls a model, several times a turn but for the prompts of LLM-ARK. */
+const asks = (agent: string | undefined): agent is string => agent !== undefined && dialogueAgents.asksModel(agent);
+
+/** The simulated model suits agents of questions, whose decisions it can take. */
+export const suitsModel = (agent: string, { model = '' }: Pick<AgentFlags, 'model'>): boolean =>
+  oracleRates(model) === undefined || !ark.includes(agent);
+
+/** The simulated model of `oracle:0.1`; undefined where `spec` names a real one. */
+export async function openSimulated(
+  spec: string,
+  { graph, samples }: DialogueEvaluationData,
+): Promise<LanguageModel | undefined> {
+  const rates = oracleRates(spec);
+  return rates && openOracle({ graph, samples: samples.map((sample) => turnSample(graph, sample)), ...rates, seed: 0 });
+}
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads */
-export function refuseIdle(resolved: readonly Resolved[], { model, threads, count }: EvaluationFlags): void {
-  const naming = resolved.find(({ agent }) => agent !== undefined && asking.includes(agent));
+export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
+  const { model, threads, count } = flags;
+  const naming = resolved.find(({ agent }) => asks(agent));
   if (model !== undefined && !naming) {
     throw new WorkbenchError('usage', `expected no language model, got ${model}, at --model: no agent named asks one`, {
-      hint: `On dialogues these do: ${asking.join(', ')}. Text vectors come from --encoder.`,
+      hint: `On dialogues these do: ${dialogueAgents.names().filter(asks).join(', ')}. Text vectors come from --encoder.`,
     });
   }
-  if (model?.startsWith('oracle:')) {
+  if (resolved.some(({ agent }) => agent !== undefined && !suitsModel(agent, flags))) {
     throw new WorkbenchError('usage', `expected a language model, got ${model}, at --model`, {
-      hint: 'Prompts on dialogues take FILE.gguf or http://HOST:PORT/v1#NAME; they are not simulated.',
+      hint: `${ark.join(', ')} take FILE.gguf or http://HOST:PORT/v1#NAME; they are not simulated.`,
     });
+  }
+  if (!resolved.some(({ agent }) => asks(agent) && !ark.includes(agent))) {
+    refuseUnread(resolved, flags, { budget: 'an agent of several calls', budgetMode: 'an agent of several calls' });
   }
   if (count === 'ark' && naming) refuseArkCount(naming.name);
   if (threadsOf(threads) > 1 && !resolved.some(({ trained }) => trained)) {
@@ -124,7 +147,7 @@ async function openUntrained(
     dialogueAgents,
     which,
     options,
-    (read, { encoder, hashes }): DialogueAgentResources => ({
+    (read, { encoder, hashes, closes }): DialogueAgentResources => ({
       ...{ graph, train, encoder },
       ranking: { ...settings, arkBeam: withArk },
       // The kept table of these settings, such as that of the run they are compared with, else a new one, which takes minutes.
@@ -139,6 +162,21 @@ async function openUntrained(
       get textLimits() {
         return read.encoder;
       },
+      async walker(name) {
+        const found = findRun(name);
+        if (!found) throw noSuchRun(name);
+        const { run, checkpoint = 'best' } = found;
+        const loaded = await dialogueMethods.load([{ run, checkpoint }], {
+          ...{ beamWidth: settings.beamWidth, twoHopBonus: settings.twoHopBonus, modelPath: place },
+        });
+        closes.push(() => loaded.close());
+        if (loaded.graph.hash !== graph.hash) {
+          const got = `one of graph ${loaded.graph.name}`;
+          throw new WorkbenchError('usage', `expected a run over graph ${graph.name}, got ${got}, at ${name}`);
+        }
+        hashes.walker = await weightsOf({ run, checkpoint });
+        return loaded.agent;
+      },
       taskClients: () => Promise.resolve((id: string) => taskClient(openCalls!({ id }))),
     }),
     place,
@@ -146,10 +184,15 @@ async function openUntrained(
   return {
     ...opened,
     agent: made,
-    about: { ...about, ...(asking.includes(which.agent!) && promptBudget) },
-    ...(asking.includes(which.agent!) && { useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
+    about: { ...about, ...(asks(which.agent) && callsOf(which.agent, flags)) },
+    ...(asks(which.agent) && { useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
   };
 }
+
+const callsOf = (agent: string, { budget, budgetMode = 'strict', choices }: AgentFlags) =>
+  ark.includes(agent)
+    ? promptBudget
+    : { budget: budgetOf(budget), budgetMode, ...(choices === 'likelihood' && { choices }) };
 
 const taskClient = ({ client, totals }: QuestionClient): TaskClient => ({
   client,

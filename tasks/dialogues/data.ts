@@ -93,8 +93,13 @@ export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation):
   if (hashes.data !== undefined) {
     throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
   }
-  const { dataset, graph, turns, count } = about as Record<string, string>;
-  return { ...(checkpoint === undefined && { dataset, graph, turns }), count: count as 'strict' };
+  const { dataset, graph, turns, count, choices } = about as Record<string, string>;
+  return {
+    ...(checkpoint === undefined && { dataset, graph, turns }),
+    count: count as 'strict',
+    ...(about.budget !== undefined && { budget: String(about.budget ?? 'none'), budgetMode: about.budgetMode }),
+    choices: choices === 'likelihood' ? choices : undefined,
+  };
 }
 
 function dataOf(flags: DataFlags, runs: readonly RunInfo[]): DataSettings {

@@ -4,7 +4,7 @@ import { dialogueAgents, dialogueMethods } from '../../agents/dialogue-agents.js
 import { dataSettings } from '../../datasets/settings.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Task } from '../task.js';
-import { openScoredAgent, refuseIdle } from './agents.js';
+import { openScoredAgent, openSimulated, refuseIdle, suitsModel } from './agents.js';
 import { askedTurn, openAskDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
 import { dialogueEnvironment } from './environment.js';
@@ -23,6 +23,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   data: dialogueData,
   openAgent: openScoredAgent,
   refuse: refuseIdle,
+  simulated: { suits: suitsModel, open: openSimulated },
   flagsOf: { kept: dialogueFlagsOf },
   learning: dialogueMethods.trainer(() => ({ evaluate: evaluateOnValid })),
   environment: dialogueEnvironment,

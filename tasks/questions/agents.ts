@@ -11,12 +11,11 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
-import { nearestRun } from '../../src/run/run-folder.js';
 import { RemoteGraph } from '../../src/kg/sparql/remote-graph.js';
 import { parseSparqlSource } from '../../src/kg/sparql/source.js';
 import { executorOf } from '../../src/nn/open-executor.js';
 import { type AgentFlags, type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
-import { weightsOf } from '../named-runs.js';
+import { noSuchRun, weightsOf } from '../named-runs.js';
 import { findRun } from '../../src/run/run-folder.js';
 import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
@@ -151,12 +150,7 @@ export async function openQuestionAgent(
 /** A trained walker that helps an agent; close it after use. @param encoder where the file of its text encoder is, if not where its run says */
 async function openWalker(name: string, of: Parameters<typeof loadRelationRanker>[1], encoder: string | undefined) {
   const found = findRun(name);
-  if (!found) {
-    const near = nearestRun(name);
-    throw new WorkbenchError('usage', `expected the name or folder of a run, got ${JSON.stringify(name)}, at walker`, {
-      hint: `${near === undefined ? '' : `Did you mean "${near}"? `}\`kgwalk runs list\` shows them.`,
-    });
-  }
+  if (!found) throw noSuchRun(name);
   const { run, checkpoint = 'best' } = found;
   const modelPath = missingModel(encoderModelOf(run)) === undefined ? undefined : encoder;
   const { ranker, close } = await loadRelationRanker({ folder: run.folder, checkpoint }, of, { modelPath });

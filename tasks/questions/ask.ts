@@ -13,12 +13,12 @@ import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { numberText } from '../../src/run/figures.js';
 import { type AnswerFrame, answerSections } from '../answer-frame.js';
-import { type AgentFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
+import { budgetOf, type AgentFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel, usualChoices } from '../language-model.js';
 import { datasetOf } from '../named-runs.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
-import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';
+import { openQuestionGraph, type QuestionGraph } from './data.js';
 import { chainText, eventText, originsOf } from './show.js';
 import { temporaryFolder } from '../../src/run/files.js';
 

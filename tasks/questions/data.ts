@@ -15,12 +15,10 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { sampled } from '../../src/run/seeds.js';
-import { type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
+import { budgetOf, type DataFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
 import { datasetOf, sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 
-/** Calls a question may cost where nothing else is asked for: what FiSKE's paper grants every method. */
-const defaultBudget = 30;
 /** Bootstrap resamples behind every interval, and questions worked out for reports. */
 const counted = { resamples: 2000, examples: 8 };
 
@@ -65,6 +63,7 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
     });
   }
   const { name, labels } = dataset.manifest;
+  const withheld = flags.withholdHops === true || (flags.alike === true && runs.some(isUntold) && isTold(samples));
   return {
     ...opened,
     ...counted,
@@ -82,13 +81,19 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
       budget,
       budgetMode: flags.budgetMode ?? 'strict',
       ...(flags.choices !== undefined && flags.choices !== 'written' && { choices: flags.choices }),
-      ...(flags.withholdHops && { hopsWithheld: true }),
+      ...(withheld && { hopsWithheld: true }),
     },
     seed,
-    hopsGiven: !flags.withholdHops,
+    hopsGiven: !withheld,
     hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
   };
 }
+
+/** True for a run that is given no number of hops, and cannot be. */
+const isUntold = ({ config }: RunInfo): boolean =>
+  ![config.relationWalk, config.reader].some((of) => (of as { hops?: string } | undefined)?.hops === 'given');
+
+const isTold = (samples: readonly QuestionSample[]) => samples.some(({ task }) => task.hops !== undefined);
 
 /** The options that ask the questions of a kept evaluation. */
 export function questionFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {
@@ -146,15 +151,4 @@ function dataOf(flags: DataFlags, runs: readonly RunInfo[]): { dataset: string; 
     throw keeps('hold-out', own.holdOut, flags.holdOut, 'What one hold-out tests, the other trained on.');
   }
   return { dataset: flags.dataset ?? datasetOf(runs[0]!)!, holdOut: own.holdOut };
-}
-
-/** Calls a question may cost; null for none. @throws WorkbenchError `usage` */
-export function budgetOf(text: string | undefined): number | null {
-  if (text === undefined) return defaultBudget;
-  if (text === 'none') return null;
-  const calls = Number(text);
-  if (Number.isInteger(calls) && calls >= 1) return calls;
-  throw new WorkbenchError('usage', `expected a whole number of calls from 1, or none, got ${text}, at --budget`, {
-    hint: 'One call is kept for the answer, so 1 leaves the answer alone.',
-  });
 }

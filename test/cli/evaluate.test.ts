@@ -67,7 +67,11 @@ describe('kgwalk evaluate', () => {
     [['evaluate', 'some-run', '--agent', 'random'], 'got both'],
     [['evaluate', '--agent', 'randon'], 'expected an agent'],
     [['evaluate', 'no-such-run'], 'expected an agent or a run, got "no-such-run"'],
-    [['evaluate', '--agent', 'fiske'], 'expected an agent for dialogues, got fiske, which is for questions'],
+    [['evaluate', '--agent', 'pog'], 'expected an agent for dialogues, got pog, which is for questions'],
+    [
+      ['evaluate', '--agent', 'random', '--budget', '3'],
+      'expected an agent of several calls with --budget, got random',
+    ],
     [['compare', 'random', 'rules:minSupport=2'], 'expected an agent for dialogues, got rules, which is for links'],
     [['evaluate', '--agent', 'random', '--split', 'tset'], 'expected train, valid or test, got tset'],
     [['evaluate', '--agent', 'random', '--threads', '2'], 'expected a run with --threads 2, got agent random'],

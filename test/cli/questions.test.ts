@@ -185,6 +185,21 @@ describe('kgwalk compare on questions', () => {
     expect(await run('evaluate', walker)).toMatchObject({ exitCode: 0 });
   });
 
+  test('withholds hops from a prompt beside a run that is given none, says so, and gives them on request', async () => {
+    const { compare, run } = onFilms();
+    const words = ['self-veqa', walker, '--model', 'oracle:0', '--limit', '4'];
+    const [prompt, trained] = (await compare(...words)).agents;
+    expect([prompt, trained]).toMatchObject([{ hopsWithheld: true }, { hopsWithheld: true }]);
+    expect(prompt).not.toHaveProperty('hops');
+    expect((await run('compare', ...words)).out).toContain('\nhops withheld from all\n');
+    const [told] = (await compare(...words, '--give-hops')).agents;
+    expect(told).toMatchObject({ hops: 'given' });
+    const { out } = await run('compare', ...words, '--give-hops');
+    expect(out).toContain('hops given to self-veqa, to runs not: differences and p include that');
+    const [alone] = (await compare('self-veqa', 'random-chain', ...words.slice(2))).agents;
+    expect(alone).toMatchObject({ hops: 'given' });
+  });
+
   test('switches and budgets stand in the rows they belong to, not above all', async () => {
     const { evaluate, run } = onFilms();
     const words = ['fiske:stateful=false', 'fiske', 'template-lookup', '--model', 'oracle:0'];

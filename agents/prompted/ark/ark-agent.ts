@@ -131,7 +131,7 @@ function contextOf(task: WalkTask, graph: Graph, withHistory: boolean): ContextB
 }
 
 /** Equal shares for what was named; the ranking keeps the order. */
-function asAnswer(paths: readonly Path[], cost: Cost): Answer {
+export function asAnswer(paths: readonly Path[], cost: Cost): Answer {
   const distinct = [...new Map(paths.map((path) => [pathKey(path), path])).values()];
   const logProb = Math.log(1 / Math.max(1, distinct.length));
   const ends = new Map<number, number>();

@@ -14,8 +14,7 @@ interface OutPathChoice {
 const maxPathsOfGroup = 30;
 
 /**
- * Every path of one or two edges, the one straight back left out, in the order of the graph. Above `maxChoices` paths those
- * of equal relations become one choice; above that many relation sequences the largest groups stay.
+ * `outPaths`. Above `maxChoices` paths those of equal relations become one choice; above that many relation sequences the largest groups stay.
  */
 export function outPathChoices(graph: Graph, start: number, maxChoices: number): OutPathChoice[] {
   const single: OutPathChoice[] = [];
@@ -36,7 +35,8 @@ export function outPathChoices(graph: Graph, start: number, maxChoices: number):
     .map(([relations, { paths, size }]) => ({ text: `${relations} (${size})`, paths }));
 }
 
-function* outPaths(graph: Graph, start: number): Generator<Path> {
+/** Every path of one or two edges, the one straight back left out, in the order of the graph. */
+export function* outPaths(graph: Graph, start: number): Generator<Path> {
   for (const first of edgesOf(graph, start)) {
     yield [first];
     for (const second of edgesOf(graph, first[2])) if (second[2] !== start) yield [first, second];

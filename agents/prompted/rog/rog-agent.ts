@@ -147,7 +147,7 @@ export async function answerFromChains(
       chainEvidence(graph, topics, one.chain, one.answers, settings.maxPaths, excludedTopics(task)),
     ),
   );
-  const rest = { evidence, cost: {} };
+  const rest = { chains: leading.map((one) => one.chain), evidence, cost: {} };
   if (fromFrontier(settings.answers, client)) {
     trace({ event: 'stop', reason: 'frontier' });
     const { chain, answers } = best;
