@@ -64,7 +64,8 @@ export function turnAgent({ settings, needs, required, create }: QuestionAgentEn
             const { client, cost } = clientFor(task.id);
             const context = turnContext(graph, task);
             const session = { client: withContext(client, context), trace() {} };
-            const found = await agent.answer(questions[place]!, session);
+            const question = questions[place]!;
+            const found = await agent.answer(agent.topicGiven ? question : { ...question, topics: [] }, session);
             const walks = answerWalks(graph, task.start, found, ranking.beamWidth);
             const { confidence } = found;
             answers.push({
