@@ -21,7 +21,7 @@ export interface RankedQuestion {
   chainTo?: (entity: number) => readonly number[] | undefined;
   /** Reasons for an entity, largest share first, summing to 1, for weighted chains; valid during the call. */
   reasons?: (entity: number) => readonly Reason[];
-  /** Of rankers that ask a model. */
+  /** Calls and tokens, where the ranker asks a model. */
   cost?: Cost;
 }
 

@@ -43,7 +43,7 @@ export interface OpenedRanker extends Pick<
   note?: string | undefined;
   /** Which of the ranker's rankings its run was chosen by. */
   pooling: 'max' | 'sum';
-  /** Of agents that ask a model: receives its calls before the first query. */
+  /** Receives the model’s calls before the first query, where the agent asks one. */
   useCalls?: ((openCalls: AskOptions['openCalls']) => void) | undefined;
 }
 

@@ -25,7 +25,7 @@ export const linkRow = openObject({
   /** For walks and rules: relations that led to the first answer beyond train, and whether some split holds that answer. */
   chain: z.array(z.int()).optional(),
   chainRight: z.boolean().optional(),
-  /** Of agents that ask a model. */
+  /** Calls and tokens, where the agent asks a model. */
   cost: z.record(z.string(), anyNumber).optional(),
   miss: z.string().optional(),
 });

@@ -9,7 +9,7 @@ import type { AgentEntry } from '../../registry.js';
 import type { TaskClient } from '../ark/ark-agent.js';
 import { readableRelation } from '../self-veqa/sub-graph.js';
 
-/** What such rankers are made from. */
+/** Resources of such rankers. */
 export interface LinkQuestionResources {
   dataset: string;
   /** Edges of train and their inverses, with names. */

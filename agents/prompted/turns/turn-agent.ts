@@ -11,7 +11,7 @@ import { type AgentEntry, whole } from '../../registry.js';
 import { asAnswer, type TaskClient } from '../ark/ark-agent.js';
 import { answerWalks, longestWalk, turnContext, turnQuestion, turnSample } from './turn-question.js';
 
-/** What such agents are made from. */
+/** Resources of such agents. */
 export interface TurnResources extends BaselineContext {
   /** The caller disposes it. */
   encoder(): Promise<StateEncoder>;
