@@ -5,11 +5,17 @@ import { type LinkRanker, type LoadedRanker, type LinkOptions, scorerRanker, typ
 import { exactMethods } from './exact-walker/train.js';
 import type { LinkTraining } from './link-training.js';
 import { MethodRegistry } from './method.js';
+import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
+import { gcrEntry } from './prompted/gcr/gcr-agent.js';
+import { rogEntry } from './prompted/rog/rog-agent.js';
+import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
+import { togEntry } from './prompted/tog/tog-agent.js';
+import { linkQuestionAgent, type LinkQuestionResources } from './prompted/turns/link-question.js';
 import { pathWalker } from './path-walker/train.js';
 import { type AgentEntry, AgentRegistry, choice } from './registry.js';
 
 /** Resources of link agents; costly ones are functions and created on use. */
-export interface LinkAgentResources {
+export interface LinkAgentResources extends LinkQuestionResources {
   /** Edges of train and their inverses. */
   graph: LinkLists;
   horizon: number;
@@ -65,6 +71,11 @@ export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
       return { ranker, agent: 'random', note: 'knows no relation' };
     },
   },
+  tog: linkQuestionAgent(togEntry),
+  fiske: linkQuestionAgent(fiskeEntry),
+  'self-veqa': linkQuestionAgent(selfVeqaEntry),
+  rog: linkQuestionAgent(rogEntry),
+  gcr: linkQuestionAgent(gcrEntry),
 });
 
 /** Methods that are trained on link queries: a line each. */

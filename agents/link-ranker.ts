@@ -2,6 +2,7 @@
 import type { LinkDataset } from '../datasets/links/link-dataset.js';
 import type { ExecutorName } from '../src/nn/open-executor.js';
 import { eventLoopYielder } from '../src/run/stop.js';
+import type { Cost } from './agent.js';
 import {
   type BeamActor,
   type HeadAndRelation,
@@ -20,6 +21,8 @@ export interface RankedQuestion {
   chainTo?: (entity: number) => readonly number[] | undefined;
   /** Reasons for an entity, largest share first, summing to 1, for weighted chains; valid during the call. */
   reasons?: (entity: number) => readonly Reason[];
+  /** Calls and tokens, where the ranker asks a model. */
+  cost?: Cost;
 }
 
 /** A chain of relations that leads to an entity, or that the entity is an answer elsewhere, and its share in the entity's score. */

@@ -195,7 +195,7 @@ function comparedRow(
 const givenText = ({ topicGiven, hops }: Record<string, unknown>): string =>
   [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(', ');
 
-/** Facts given to compared agents alike, or not: `p` is of agents alone only where it is the same. */
+/** Notes on the number of hops, given to all agents alike or not: `p` is of agents alone only where it is the same. */
 function givenLines(records: readonly EvaluationRecord[]): string[] {
   if (records.every(({ hopsWithheld }) => hopsWithheld === true)) return ['hops withheld from all'];
   const trained = records.filter(({ checkpoint, hops }) => checkpoint !== undefined && hops === undefined);

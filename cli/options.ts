@@ -106,7 +106,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
   return command
     .option(
       '--model <model>',
-      'of prompted agents: FILE.gguf, a name from `models list`, http://HOST:PORT/v1#NAME, or for questions oracle:E (simulated, error rate E) or oracle:E,confuse=K (errors grow with what is offered); default: the embedded model, demo',
+      'of prompted agents: FILE.gguf, a name from `models list`, http://HOST:PORT/v1#NAME, or oracle:E (simulated, error rate E; not for ark-*) or oracle:E,confuse=K (errors grow with what is offered); default: the embedded model, demo',
       once('--model'),
     )
     .option(

@@ -54,7 +54,10 @@ const tasks = {
   links: {
     envIds: ['kgwalk/LinkQuery-v1'],
     example: 'umls',
-    flags: ['direction', 'config', 'threads', 'encoder'],
+    flags: [
+      ...(['direction', 'config', 'threads', 'encoder'] as const),
+      ...(['model', 'modelSet', 'budget', 'budgetMode', 'choices'] as const),
+    ],
     load: async () => (await import('./links/index.js')).links,
   },
   episodes: {

@@ -1,13 +1,15 @@
 /** Opening of untrained agents: from named options alone, which the evaluation keeps. */
+import type { TaskClient } from '../agents/prompted/ark/ark-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { encoderSettings, vectorSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import type { QuestionClient } from '../src/llm/client/create-clients.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { RunInfo } from '../src/run/records.js';
-import { type DataFlags, type EvaluationFlags, flagOf } from './flags.js';
+import { type AgentFlags, budgetOf, type DataFlags, type EvaluationFlags, flagOf } from './flags.js';
 import type { Resolved } from './task.js';
 
 /** Options that agents of a task may read, each by value; `run`: whose settings they are by default. */
@@ -73,3 +75,18 @@ export async function openByName<Resources, Made, Options extends ReturnType<typ
     throw error;
   }
 }
+
+/** For the record of an agent of several calls: how many it may make, and how it chooses. */
+export const callsOf = ({ budget, budgetMode = 'strict', choices }: AgentFlags) => ({
+  ...{ budget: budgetOf(budget), budgetMode },
+  ...(choices === 'likelihood' && { choices }),
+});
+
+/** A task's view of the model, for agents that report their own cost. */
+export const taskClient = ({ client, totals }: QuestionClient): TaskClient => ({
+  client,
+  cost() {
+    const { calls, promptTokens, cachedTokens, completionTokens } = totals();
+    return { calls, promptTokens, cachedTokens, completionTokens };
+  },
+});

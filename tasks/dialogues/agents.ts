@@ -1,7 +1,7 @@
 /** Agents that walk dialogues, opened: untrained ones by name, trained ones from the folder of their run. */
 import type { Agent, Answer } from '../../agents/agent.js';
 import { type DialogueAgentResources, dialogueAgents, dialogueMethods } from '../../agents/dialogue-agents.js';
-import { arkPrompts, type TaskClient } from '../../agents/prompted/ark/ark-agent.js';
+import { arkPrompts } from '../../agents/prompted/ark/ark-agent.js';
 import { turnSample } from '../../agents/prompted/turns/turn-question.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
@@ -15,11 +15,11 @@ import { executorOf } from '../../src/nn/open-executor.js';
 import { pretrainEmbeddings } from '../../agents/embeddings/transe/pretrain.js';
 import { transeSettings } from '../../agents/embeddings/transe/settings.js';
 import { dialogueTriples } from '../../agents/embeddings/transe/triples.js';
-import { type AgentFlags, budgetOf, type EvaluationFlags, threadsOf } from '../flags.js';
+import { type AgentFlags, type EvaluationFlags, threadsOf } from '../flags.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { noSuchRun, weightsOf } from '../named-runs.js';
 import { findRun } from '../../src/run/run-folder.js';
-import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
+import { agentOptions, callsOf, openByName, refuseUnread, taskClient } from '../open-agent.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount, type DialogueRow } from './row.js';
 import { type DialogueEvaluationData } from './data.js';
 import { oracleLabel } from '../../agents/dialogue-walker/training-data.js';
@@ -184,20 +184,7 @@ async function openUntrained(
   return {
     ...opened,
     agent: made,
-    about: { ...about, ...(asks(which.agent) && callsOf(which.agent, flags)) },
+    about: { ...about, ...(asks(which.agent) && (ark.includes(which.agent) ? promptBudget : callsOf(flags))) },
     ...(asks(which.agent) && { useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
   };
 }
-
-const callsOf = (agent: string, { budget, budgetMode = 'strict', choices }: AgentFlags) =>
-  ark.includes(agent)
-    ? promptBudget
-    : { budget: budgetOf(budget), budgetMode, ...(choices === 'likelihood' && { choices }) };
-
-const taskClient = ({ client, totals }: QuestionClient): TaskClient => ({
-  client,
-  cost() {
-    const { calls, promptTokens, cachedTokens, completionTokens } = totals();
-    return { calls, promptTokens, cachedTokens, completionTokens };
-  },
-});

@@ -4,11 +4,15 @@ import { type EnsembleWeights, type LinkAgentResources, linkAgents, linkMethods 
 import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
 import { ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
 import { ruleScorer } from '../../agents/exact-walker/chains/rules.js';
+import { linkQuestionSamples } from '../../agents/prompted/turns/link-question.js';
 import { encoderModelOf } from '../../agents/trained-run.js';
 import { requireSameRelations } from '../../datasets/links/inductive-split.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { sampledTriples } from '../../src/kg/graph.js';
+import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
+import type { AskOptions } from '../../evaluation/score.js';
+import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
@@ -20,7 +24,7 @@ import { settingsOfRun, trainSettings } from '../../agents/train-settings.js';
 import { type EvaluationFlags, threadsOf, wholeNumber } from '../flags.js';
 import { weightsOf } from '../named-runs.js';
 import { findRun } from '../../src/run/run-folder.js';
-import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
+import { agentOptions, callsOf, openByName, refuseUnread, taskClient } from '../open-agent.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { type LinkData, rankerAsker } from './data.js';
 import { queriesOf } from '../../agents/link-ranks.js';
@@ -39,6 +43,21 @@ export interface OpenedRanker extends Pick<
   note?: string | undefined;
   /** Which of the ranker's rankings its run was chosen by. */
   pooling: 'max' | 'sum';
+  /** Receives the model’s calls before the first query, where the agent asks one. */
+  useCalls?: ((openCalls: AskOptions['openCalls']) => void) | undefined;
+}
+
+const asks = (agent: string | undefined): agent is string => agent !== undefined && linkAgents.asksModel(agent);
+
+/** The simulated model of `oracle:0.1`; undefined where `spec` names a real one. */
+export async function openSimulated(
+  spec: string,
+  { dataset: { graph, labels }, samples }: LinkData,
+): Promise<LanguageModel | undefined> {
+  const error = oracleError(spec);
+  if (error === undefined) return undefined;
+  const queries = samples.map(({ task, answer }) => ({ ...task, answer }));
+  return openOracle({ graph, samples: linkQuestionSamples(graph, labels, queries), error, seed: 0 });
 }
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads */
@@ -47,13 +66,19 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
   const embeds = resolved.some(({ agent, switches: { of } }) => {
     return [agent, ...namesIn(of)].some((one) => one === 'transe' || one === 'bilinear');
   });
+  const prompted = resolved.some(({ agent }) => asks(agent));
+  const calls = Object.fromEntries(
+    (['model', 'budget', 'budgetMode'] as const).map((key) => [key, prompted || 'an agent that asks a model']),
+  );
   refuseUnread(resolved, flags, {
+    ...calls,
     beamWidth: walks || 'a run that draws walks',
     backend: walks || 'a run that draws walks',
     config: embeds || 'transe or bilinear',
     threads: embeds || 'transe or bilinear',
     // Exact walkers encode names of relations that they have not seen.
-    encoder: resolved.some(({ trained }) => trained && encoderModelOf(trained.run)) || 'a run with an encoder',
+    encoder:
+      prompted || resolved.some(({ trained }) => trained && encoderModelOf(trained.run)) || 'a run with an encoder',
   });
 }
 
@@ -63,10 +88,10 @@ export async function openScoredAgent(
   { dataset, horizon }: LinkData,
   options: OpenOptions,
 ): Promise<OpenedAgent<LinkSample, RankedQuestion, LinkRow>> {
-  const { ranker, agent, note, pooling: _, ...opened } = await openRanker(which, dataset, horizon, options);
+  const { ranker, agent, note, pooling: _, useCalls, ...opened } = await openRanker(which, dataset, horizon, options);
   return {
     ...opened,
-    asker: { ...rankerAsker(ranker, dataset, note), name: agent },
+    asker: { ...rankerAsker(ranker, dataset, note, useCalls), name: agent },
     scorer: linkScorer(dataset, horizon),
   };
 }
@@ -85,16 +110,35 @@ export async function openRanker(
 ): Promise<OpenedRanker> {
   const { trained } = which;
   if (trained) return openTrained(trained, dataset, options);
-  const { made, about } = await openByName(linkAgents, which, own ?? (await linkOptions(horizon, options)), (read) =>
-    resourcesOf(dataset, read, options),
+  let openCalls: AskOptions['openCalls'] | undefined;
+  const { made, about, close, hashes } = await openByName(
+    linkAgents,
+    which,
+    own ?? (await linkOptions(horizon, options)),
+    (read, { encoder }) =>
+      resourcesOf(dataset, read, options, {
+        encoder,
+        taskClients: () => (id) => taskClient(openCalls!({ id })),
+      }),
+    options.encoder,
   );
   const { ranker, table, source, agent, note } = made;
   // Steps of walks or chains, and the seed of an embedding, of agents that have any.
   const { seed, horizon: steps } = about.options as Partial<LinkOptions>;
   return {
-    ...{ ranker, agent, note, pooling: 'max' },
-    about: { ...about, ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
-    hashes: { ...(table !== undefined && { table: await sha256File(table) }), ...(source !== undefined && { source }) },
+    ...{ ranker, agent, note, pooling: 'max', close },
+    ...(asks(which.agent) && { useCalls: (open) => void (openCalls = open) }),
+    about: {
+      ...about,
+      ...(asks(which.agent) && callsOf(options.flags)),
+      ...(seed !== undefined && { seed }),
+      ...(steps !== undefined && { horizon: steps }),
+    },
+    hashes: {
+      ...hashes,
+      ...(table !== undefined && { table: await sha256File(table) }),
+      ...(source !== undefined && { source }),
+    },
   };
 }
 
@@ -122,10 +166,21 @@ async function linkOptions(horizon: number, { flags, runs, work }: OpenOptions) 
 }
 type LinkOptions = Awaited<ReturnType<typeof linkOptions>>;
 
-function resourcesOf(dataset: LinkDataset, read: LinkOptions, options: OpenOptions): LinkAgentResources {
+function resourcesOf(
+  dataset: LinkDataset,
+  read: LinkOptions,
+  options: OpenOptions,
+  asking: Pick<LinkAgentResources, 'encoder' | 'taskClients'>,
+): LinkAgentResources {
   const { progress, signal } = options.work;
   return {
-    graph: dataset.graph,
+    ...{ ...asking, dataset: dataset.manifest.name, named: dataset.graph, graph: dataset.graph },
+    get labels() {
+      return dataset.labels;
+    },
+    get seed() {
+      return read.seed;
+    },
     get horizon() {
       return read.horizon;
     },

@@ -1,4 +1,5 @@
 /** `kgwalk ask` on links: (head, relation, ?) of the user's own. */
+import { linkAgents } from '../../agents/link-agents.js';
 import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { resolveEntity, resolveRelation } from '../../datasets/links/resolve-names.js';
 import { linkWalkSettings } from '../../envs/settings.js';
@@ -52,6 +53,9 @@ export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work)
       const [head, relation] = headAndRelation(words);
       const top = wholeNumber(of.top ?? flags.top ?? '10', '--top', 1);
       refuseIdle([which], flags);
+      if (which.agent !== undefined && linkAgents.asksModel(which.agent)) {
+        throw new WorkbenchError('usage', `expected a run or an agent without a model, got ${which.agent}`);
+      }
       const dataset = await data.get();
       const question = { head: resolveEntity(dataset, head), relation: resolveRelation(dataset, relation) };
       return shown(question, await answersOf(question, dataset, await ranker.get(), top), dataset, which);

@@ -4,7 +4,7 @@ import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
-import type { AgentRunner } from '../../evaluation/score.js';
+import type { AgentRunner, AskOptions } from '../../evaluation/score.js';
 import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
@@ -87,11 +87,14 @@ export function rankerAsker(
   ranker: LinkRanker,
   { graph }: LinkDataset,
   note?: string,
+  useCalls?: (openCalls: AskOptions['openCalls']) => void,
 ): AgentRunner<LinkSample['task'], RankedQuestion> {
   return {
     name: ranker.name,
     note,
-    async ask(tasks, take, { onPrepared, signal }) {
+    prompted: useCalls !== undefined,
+    async ask(tasks, take, { openCalls, onPrepared, signal }) {
+      useCalls?.(openCalls);
       onPrepared?.();
       const heads = Int32Array.from(tasks, ({ head }) => head);
       const relations = Int32Array.from(tasks, ({ relation }) => relation);
@@ -110,11 +113,13 @@ export function rankerAsker(
 
 /** The options that ask the queries of a kept evaluation. */
 export function linkFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {
-  const { dataset, directions, beamWidth } = about;
+  const { dataset, directions, beamWidth, budget, budgetMode, choices } = about;
   const [first, second] = directions as AskedDirection[];
   return {
     ...{ dataset, direction: second ? 'both' : first! },
     ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
+    ...(budget !== undefined && { budget: String(budget ?? 'none'), budgetMode }),
+    choices: choices === 'likelihood' ? choices : undefined,
   };
 }
 

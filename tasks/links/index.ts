@@ -2,7 +2,7 @@
 import { linkAgents, linkMethods } from '../../agents/link-agents.js';
 import type { RankedQuestion } from '../../agents/link-ranker.js';
 import type { Task } from '../task.js';
-import { openScoredAgent, refuseIdle } from './agents.js';
+import { openScoredAgent, refuseIdle, openSimulated } from './agents.js';
 import { askedQuery, openAskLink, queryNames } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
 import { linkEnvironment } from './environment.js';
@@ -20,6 +20,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   data: linkData,
   openAgent: openScoredAgent,
   refuse: refuseIdle,
+  simulated: { suits: () => true, open: openSimulated },
   flagsOf: {
     kept: linkFlagsOf,
     best: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),

@@ -25,6 +25,8 @@ export const linkRow = openObject({
   /** For walks and rules: relations that led to the first answer beyond train, and whether some split holds that answer. */
   chain: z.array(z.int()).optional(),
   chainRight: z.boolean().optional(),
+  /** Calls and tokens, where the agent asks a model. */
+  cost: z.record(z.string(), anyNumber).optional(),
   miss: z.string().optional(),
 });
 /** See `linkRow`. */

@@ -58,7 +58,7 @@ export const linkMeasure: Measure<LinkRow> = {
   cluster: ({ head, relation }) => `${head} ${relation}`,
   slices: { direction: ({ direction }) => direction },
   comparedSlice: 'direction',
-  costOf: () => ({}),
+  costOf: ({ cost }) => cost ?? {},
   arrow: linkArrow,
   views: byPooling,
 };
@@ -116,6 +116,7 @@ function rowOf(
     rank: ranks[0]!,
     ...(walks && { sumRank: ranks[1]!, reached: ranked!.scores[0]![answer] !== -Infinity }),
     ...(first && { chain: first.chain, chainRight: known.includes(first.entity) }),
+    ...(ranked?.cost && { cost: { ...ranked.cost } }),
     ...(ranks[0]! > 1 && { miss: missOf(ranked, answer) }),
   };
 }

@@ -70,12 +70,21 @@ test('registries of all tasks are open, read switches alike, and name what is ne
       return { ranker: scorerRanker(scorer, { offsets }), agent: 'degrees' };
     },
   });
-  expect(linkAgents.names()).toEqual(['transe', 'bilinear', 'rules', 'ensemble', 'random', 'degrees']);
+  const prompted = ['tog', 'fiske', 'self-veqa', 'rog', 'gcr'];
+  expect(linkAgents.names()).toEqual(['transe', 'bilinear', 'rules', 'ensemble', 'random', ...prompted, 'degrees']);
   const { agent, switches } = linkAgents.parse('degrees:sign=-1', ['sign=2']);
   expect({ agent, switches }).toEqual({ agent: 'degrees', switches: { sign: -1 } });
   expect(linkAgents.parse('degrees', ['sign=1']).switches).toEqual({});
   const refused = () => Promise.reject(new Error());
-  const lazily = { horizon: 2, embedding: refused, rules: refused, ensemble: refused };
+  const asking = {
+    dataset: 'toy',
+    named: graph,
+    labels: [],
+    seed: 0,
+    encoder: refused,
+    taskClients: () => refused as never,
+  };
+  const lazily = { horizon: 2, embedding: refused, rules: refused, ensemble: refused, ...asking };
   const { ranker } = await linkAgents.create(agent, { graph, ...lazily }, switches);
   await ranker.rank([{ head: 0, relation: 0 }], (_, { scores: [scores] }) => {
     const degrees = Array.from(graph.offsets.subarray(1), (end, entity) => end - graph.offsets[entity]!);

@@ -12,6 +12,7 @@ const handsOn: Record<string, string> = {
   'agents/path-walker/demonstrations.ts': 'takes queries, noted where their walks are cloned',
   'agents/prompted/hops/hops.ts': 'gives train to the hop predictor',
   'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
+  'agents/prompted/turns/link-question.ts': 'gives the simulated model the answers of queries that are evaluated',
   'agents/prompted/turns/turn-question.ts': 'turns a sample into a question, which counts as that sample',
   'agents/question-agent.ts': 'says what agents may ask for',
   'agents/readers/chains/chain-reader.ts': 'takes questions of a step, noted by their trainer',

@@ -11,7 +11,7 @@ import { type AgentEntry, whole } from '../../registry.js';
 import { asAnswer, type TaskClient } from '../ark/ark-agent.js';
 import { answerWalks, longestWalk, turnContext, turnQuestion, turnSample } from './turn-question.js';
 
-/** Parts of such agents. */
+/** Resources of such agents. */
 export interface TurnResources extends BaselineContext {
   /** The caller disposes it. */
   encoder(): Promise<StateEncoder>;
@@ -64,7 +64,8 @@ export function turnAgent({ settings, needs, required, create }: QuestionAgentEn
             const { client, cost } = clientFor(task.id);
             const context = turnContext(graph, task);
             const session = { client: withContext(client, context), trace() {} };
-            const found = await agent.answer(questions[place]!, session);
+            const question = questions[place]!;
+            const found = await agent.answer(agent.topicGiven ? question : { ...question, topics: [] }, session);
             const walks = answerWalks(graph, task.start, found, ranking.beamWidth);
             const { confidence } = found;
             answers.push({

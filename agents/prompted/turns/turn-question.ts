@@ -30,7 +30,7 @@ export function turnSample(graph: Graph, sample: WalkSample): QuestionSample {
   return sameContent({ task: turnQuestion(sample.task), gold: { answers, chains } }, sample);
 }
 
-/** Messages and walks before the last message, as walkers read them. The first to go where a prompt is too long. */
+/** Lines said and walked before the last message, which walkers read, too. The first to go where a prompt is too long. */
 export function turnContext(graph: Graph, { messages, earlierPaths }: WalkTask): ContextBlock[] {
   const said = messages.slice(0, -1).map(({ sender, text }) => `${sender}: ${text}`);
   const walked = earlierPaths.map((path) => verbalizePath(graph, path));

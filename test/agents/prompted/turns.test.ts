@@ -1,8 +1,10 @@
-/** Agents of questions on dialogues: turns as questions, answers as walks, and the simulated model that knows their golds. */
+/** Agents of questions on dialogues and links: turns as questions, answers as walks, and the simulated model that knows their golds. */
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { dialogueAgents, type DialogueAgentResources } from '../../../agents/dialogue-agents.js';
 import { answerWalks, turnContext, turnQuestion, turnSample } from '../../../agents/prompted/turns/turn-question.js';
+import { linkQuestion, linkQuestionId, linkQuestionSamples } from '../../../agents/prompted/turns/link-question.js';
+import { linkAgents } from '../../../agents/link-agents.js';
 import { sampleContent } from '../../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
@@ -157,5 +159,45 @@ describe.each(names)('%s on a turn', (name) => {
     const { depth, maxHops } = dialogueAgents.settings(name, {});
     expect(depth ?? maxHops).toBe(2);
     expect(() => dialogueAgents.parse(`${name}:${depth === undefined ? 'maxHops' : 'depth'}=3`)).toThrow();
+  });
+});
+
+describe('a link query as a question', () => {
+  const labels = graph.entityNames.map((name) => `the ${name}`);
+  const [head, relation] = [graph.entityId('Oda'), graph.relationId('~written_by')];
+
+  test('is asked by the name of its relation, of an inverse the other way round, about the head', () => {
+    const plain = linkQuestion(graph, labels, task.start, graph.relationId('written_by'));
+    expect(plain.question).toBe('What is the written by of the Harbour?');
+    const { question, topics } = linkQuestion(graph, labels, head, relation);
+    expect(question).toBe('What has the Oda as its written by?');
+    expect(topics.map(({ name, entity, span }) => [name, entity, question.slice(...span!)])).toEqual([
+      ['Oda', head, 'the Oda'],
+    ]);
+  });
+
+  test('has the answers of all its triples as gold, and no chain', () => {
+    const queries = ids('Pier', 'Lamp', 'Pier').map((answer) => ({ head, relation, answer }));
+    const [sample, ...others] = linkQuestionSamples(graph, labels, queries);
+    expect(others).toEqual([]);
+    expect(sample!.task.id).toBe(linkQuestionId(head, relation));
+    expect(sample!.gold).toMatchObject({ answers: [{ name: 'Pier' }, { name: 'Lamp' }], chains: [] });
+  });
+
+  test('is ranked as its answers are, all others tied behind', async () => {
+    const client = scriptedClient(() => ({ answers: ['Pier', 'Harbour'], chains: [[relation]] }));
+    const unused = () => Promise.reject(new Error('not asked for'));
+    const { ranker } = await linkAgents.create('rog', {
+      ...{ dataset: 'toy', named: graph, graph, labels, seed: 0, horizon: 2, embedding: unused, rules: unused },
+      ...{ ensemble: unused, encoder: () => Promise.resolve(hashedEncoder(32)) },
+      taskClients: () => () => ({ client, cost: () => ({ calls: client.asked.length }) }),
+    });
+    const found: number[][] = [];
+    await ranker.rank([{ head, relation }], (_, { scores: [scores], cost }) => {
+      expect(cost).toEqual({ calls: 2 });
+      found.push([...scores!]);
+    });
+    const [pier, harbour] = ids('Pier', 'Harbour') as [number, number];
+    expect(found).toEqual([graph.entityNames.map((_, i) => (i === pier ? -0 : i === harbour ? -1 : -Infinity))]);
   });
 });
