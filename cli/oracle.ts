@@ -1,9 +1,7 @@
 /** `kgwalk oracle fit`: how a simulated model must err to err as a real one did. */
 import type { Command } from 'commander';
 import type { FittedConfusion, ObservedDecision } from '../evaluation/oracle/fit-confusion.js';
-import type { QuestionSample } from '../datasets/question.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { intervalText, numberText } from '../src/run/figures.js';
 import { printJson, printLine, printTable } from './output.js';
 
 /** Adds `kgwalk oracle`. */
@@ -35,7 +33,7 @@ async function fit(names: string[], { encoder, evaluations, json }: FitFlags): P
   }
   const fitted = fitConfusion(decisions);
   if (json) printJson({ evaluations: names, decisions: decisions.length, ...fitted });
-  else show(fitted, decisions.length);
+  else await show(fitted, decisions.length);
 }
 
 /** The judged decisions of an evaluation, replayed from its stored completions. */
@@ -43,23 +41,17 @@ async function decisionsOf(name: string, encoder: string | undefined, root: stri
   const { readAsked } = await import('../evaluation/keep.js');
   const { replayEvaluation } = await import('../evaluation/replay.js');
   const { openReplayed } = await import('../tasks/replay.js');
-  const { observedDecisions } = await import('../tasks/questions/decisions.js');
   const { terminalWork } = await import('./terminal.js');
   const asked = readAsked(name, root);
-  if (asked.task !== 'questions' || asked.modelId === undefined) {
-    throw new WorkbenchError('usage', `expected an evaluation of questions with a model, got ${name}`, {
-      hint: 'Such as one of `kgwalk evaluate --agent tog --dataset metaqa/2-hop --model FILE.gguf`.',
-    });
-  }
   const work = terminalWork();
-  const { data, agent, close } = await openReplayed(asked, encoder, work);
-  const { graph } = data as typeof data & { graph: Parameters<typeof observedDecisions>[0] };
+  const { task, data, agent, close } = await openReplayed(asked, encoder, work);
   const decisions: ObservedDecision[] = [];
   try {
+    const observed = task.results?.observed;
+    if (!observed || asked.modelId === undefined) throw noDecisions(name);
     await replayEvaluation(agent.asker, data.samples, agent.scorer, {
       ...{ asked, excluded: data.excluded, examples: 0, signal: work.signal },
-      onRow: (_, sample, attempt) =>
-        decisions.push(...observedDecisions(graph, sample as QuestionSample, attempt?.decisions ?? [])),
+      onRow: (_, sample, attempt) => decisions.push(...observed(sample, attempt ?? {}, data)),
     });
   } finally {
     await close();
@@ -67,7 +59,13 @@ async function decisionsOf(name: string, encoder: string | undefined, root: stri
   return decisions;
 }
 
-function show({ error, confuse, logLikelihood, table }: FittedConfusion, count: number): void {
+const noDecisions = (name: string) =>
+  new WorkbenchError('usage', `expected an evaluation of questions with a model, got ${name}`, {
+    hint: 'Such as one of `kgwalk evaluate --agent tog --dataset metaqa/2-hop --model FILE.gguf`.',
+  });
+
+async function show({ error, confuse, logLikelihood, table }: FittedConfusion, count: number): Promise<void> {
+  const { intervalText, numberText } = await import('../src/run/figures.js');
   const { fitted, byNumber, constant } = logLikelihood;
   printTable(
     table.map(({ from, to, decisions, observed, fitted: expected }) => ({
@@ -77,7 +75,9 @@ function show({ error, confuse, logLikelihood, table }: FittedConfusion, count: 
       'fitted, %': numberText(expected),
     })),
   );
-  printLine(`E ${intervalText(error)} % · K ${intervalText(confuse, 'mean')} · ${count} decisions of ${error.n} questions`);
+  printLine(
+    `E ${intervalText(error)} % · K ${intervalText(confuse, 'mean')} · ${count} decisions of ${error.n} questions`,
+  );
   const nats = [fitted, byNumber, constant].map((value) => value.toFixed(4));
   printLine(
     `log-likelihood a decision: ${nats[0]}; likeness of words left out ${nats[1]}; one rate for all ${nats[2]}`,

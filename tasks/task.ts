@@ -2,6 +2,7 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { Traced } from '../evaluation/evaluate.js';
 import type { AskedEvaluation } from '../evaluation/keep.js';
+import type { ObservedDecision } from '../evaluation/oracle/fit-confusion.js';
 import type { AgentRunner, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js';
@@ -224,6 +225,8 @@ export interface TaskResults<S extends Sample, Answer, R extends Row, D> {
   trace?(row: R, traced: Traced, data: D): Section[];
   /** Joint results of several agents. */
   together?(evaluations: readonly Compared<R>[]): Shown;
+  /** Decisions of a prompted agent that could be taken rightly. */
+  observed?(sample: S, attempt: Attempt<Answer>, data: D): ObservedDecision[];
   /** Writes what an agent predicted into a file as it comes. @throws WorkbenchError `usage` for a name of another kind of file */
   predictions?(file: string): { take(sample: S, attempt: Attempt<Answer> | undefined, data: D): void; write(): void };
 }

@@ -52,9 +52,9 @@ export function countDecisions(graph: Graph, sample: QuestionSample, taken: read
 
 /** The judged decisions of one question that offered at least two choices, as the simulated model is fitted to them. */
 export function observedDecisions(
-  { local }: Pick<Graph, 'local'>,
   sample: QuestionSample,
-  taken: readonly TakenDecision[],
+  { decisions: taken = [] }: { decisions?: readonly TakenDecision[] | undefined },
+  { graph: { local } }: { graph: Pick<Graph, 'local'> },
 ): ObservedDecision[] {
   if (taken.length === 0 || sample.gold.chains.length === 0) return [];
   const facts = questionFacts(local, sample);

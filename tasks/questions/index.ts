@@ -9,6 +9,7 @@ import type { Task } from '../task.js';
 import { openScoredAgent, openSimulated, refuseIdle, suitsModel } from './agents.js';
 import { markedQuestion, openAskQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
+import { observedDecisions } from './decisions.js';
 import { questionEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { openTeacher } from './teacher.js';
@@ -49,5 +50,9 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
     namesOf: ({ graph }) => ({ entities: graph.entityNames, relations: [] }),
     open: openAskQuestion,
   },
-  results: { trace: (row, traced, { graph }) => traceOf(row, traced, graph), together: unionShown },
+  results: {
+    trace: (row, traced, { graph }) => traceOf(row, traced, graph),
+    together: unionShown,
+    observed: observedDecisions,
+  },
 };

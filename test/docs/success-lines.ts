@@ -20,6 +20,7 @@ const successLines: Readonly<Record<string, RegExp>> = {
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,
   replay: /^\d+ samples? replayed: every byte as it was saved$/m,
+  'oracle fit': /^--model oracle:0\.\d+,confuse=\d+\.\d+$/m,
   'plan collect': /^(\d+) of \1 results in /m,
   'plan status': /^jobs +done/m,
   'runs list': /^run +status/m,
