@@ -18,7 +18,11 @@ test('every example in TypeScript fits the library', () => {
 });
 
 runsAsWritten('README.md', {
-  before: [...quickstartLeft, 'kgwalk datasets import opendialkg --from DIR'],
+  before: [
+    ...quickstartLeft,
+    'kgwalk train demo-questions --model MODEL.gguf --run-dir runs/quickstart/questions',
+    'kgwalk datasets import opendialkg --from DIR',
+  ],
   prints: { 'Your environment': /^[01]$/m },
 });
 runsAsWritten('CONTRIBUTING.md', {
