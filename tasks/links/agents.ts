@@ -10,7 +10,7 @@ import { requireSameRelations } from '../../datasets/links/inductive-split.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { sampledTriples } from '../../src/kg/graph.js';
-import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
+import { openOracle, oracleRates } from '../../evaluation/oracle/open-oracle.js';
 import type { AskOptions } from '../../evaluation/score.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -54,10 +54,10 @@ export async function openSimulated(
   spec: string,
   { dataset: { graph, labels }, samples }: LinkData,
 ): Promise<LanguageModel | undefined> {
-  const error = oracleError(spec);
-  if (error === undefined) return undefined;
+  const rates = oracleRates(spec);
+  if (!rates) return undefined;
   const queries = samples.map(({ task, answer }) => ({ ...task, answer }));
-  return openOracle({ graph, samples: linkQuestionSamples(graph, labels, queries), error, seed: 0 });
+  return openOracle({ graph, samples: linkQuestionSamples(graph, labels, queries), ...rates, seed: 0 });
 }
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads */
