@@ -17,10 +17,6 @@ export function register(program: Command): void {
       'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, RUN+RUN for several as one, and of kept evaluations; all, prompted and baselines are those of the data set; fiske:maxStarts={1,2,3} is three agents',
     )
     .option('--mixed', 'allow different models and budgets')
-    .option(
-      '--give-hops',
-      'questions: give the hop count to prompted agents also beside a run that is given none (default: withheld from all)',
-    )
     .option('--report <dir>', 'write the page of `kgwalk report` there');
   groupOptions(addInputOptions(command, true)).action(compare);
 }

@@ -103,7 +103,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
     several ? '--choices <how,…>' : '--choices <how>',
     `of prompted agents: how choices are made: written by the model (written), or by the likelihood of the candidates’ own words (likelihood; the default with the embedded model, which was trained for it)${several ? '; several: every agent in each way' : ''}`,
   );
-  return command
+  command
     .option(
       '--model <model>',
       'of prompted agents: FILE.gguf, a name from `models list`, http://HOST:PORT/v1#NAME, or oracle:E (simulated, error rate E; not for ark-*) or oracle:E,confuse=K (errors grow with what is offered); default: the embedded model, demo',
@@ -137,6 +137,8 @@ export function addQuestionOptions(command: Command, several = false): Command {
     )
     .option('--seed <n>', 'questions: seed of agents and simulated models; does not change the sample of --limit')
     .option('--withhold-hops', 'questions: withhold the hop count from agents, even where the data set says so');
+  const beside = 'to prompted agents also beside a run that is given none (default: withheld from all)';
+  return several ? command.option('--give-hops', `questions: give the hop count ${beside}`) : command;
 }
 
 /** For commander: collects the values of a repeatable option in order. */
