@@ -1,6 +1,7 @@
 /** `kgwalk oracle fit`: how a simulated model must err to err as a real one did. */
 import type { Command } from 'commander';
 import type { FittedConfusion, ObservedDecision } from '../evaluation/oracle/fit-confusion.js';
+import type { AskedEvaluation } from '../evaluation/keep.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printTable } from './output.js';
 
@@ -24,8 +25,17 @@ type FitFlags = { encoder?: string; evaluations?: string; json?: boolean };
 
 async function fit(names: string[], { encoder, evaluations, json }: FitFlags): Promise<void> {
   const { fitConfusion } = await import('../evaluation/oracle/fit-confusion.js');
+  const { readAsked } = await import('../evaluation/keep.js');
+  const all = names.map((name) => readAsked(name, evaluations));
+  const models = new Set(all.map(({ about }) => about.model));
+  if (models.size > 1) {
+    throw new WorkbenchError(
+      'usage',
+      `expected evaluations of one model, got ${[...models].map((model) => model ?? 'none').join(' and ')}`,
+    );
+  }
   const decisions: ObservedDecision[] = [];
-  for (const name of names) decisions.push(...(await decisionsOf(name, encoder, evaluations)));
+  for (const asked of all) decisions.push(...(await decisionsOf(asked, encoder)));
   if (decisions.length === 0) {
     throw new WorkbenchError('data', `expected decisions with a right choice, got none, at ${names.join(', ')}`, {
       hint: 'They are judged by gold chains, which the data set must give.',
@@ -37,18 +47,16 @@ async function fit(names: string[], { encoder, evaluations, json }: FitFlags): P
 }
 
 /** The judged decisions of an evaluation, replayed from its stored completions. */
-async function decisionsOf(name: string, encoder: string | undefined, root: string | undefined) {
-  const { readAsked } = await import('../evaluation/keep.js');
+async function decisionsOf(asked: AskedEvaluation & { folder: string }, encoder: string | undefined) {
   const { replayEvaluation } = await import('../evaluation/replay.js');
   const { openReplayed } = await import('../tasks/replay.js');
   const { terminalWork } = await import('./terminal.js');
-  const asked = readAsked(name, root);
   const work = terminalWork();
   const { task, data, agent, close } = await openReplayed(asked, encoder, work);
   const decisions: ObservedDecision[] = [];
   try {
     const observed = task.results?.observed;
-    if (!observed || asked.modelId === undefined) throw noDecisions(name);
+    if (!observed || asked.modelId === undefined) throw noDecisions(asked.folder);
     await replayEvaluation(agent.asker, data.samples, agent.scorer, {
       ...{ asked, excluded: data.excluded, examples: 0, signal: work.signal },
       onRow: (_, sample, attempt) => decisions.push(...observed(sample, attempt ?? {}, data)),

@@ -12,10 +12,10 @@ export interface Confusion {
   choices: number;
   /** The same, each choice counted by its weight against that of the right ones; at least 1. */
   effective: number;
-  /** Weight of a choice in an error, by its text: how like the question it reads. */
-  weigh(text: string): number;
-  /** Weight of a target: a clue that an earlier hop has covered draws twice as much. */
-  weighTarget(index: number): number;
+  /** Weights of what is offered, in its order: how like the question each reads. */
+  weights: readonly number[];
+  /** Weights of the targets of a match: a clue that an earlier hop has covered draws twice as much. */
+  targets: readonly number[];
 }
 
 /** Weight of a choice that shares no word with the question. */
@@ -34,18 +34,15 @@ export function confusionOf(facts: QuestionFacts, decision: Decision): Confusion
     const shared = [...pieces].filter((piece) => asked.has(piece)).length;
     return least + shared / Math.max(1, pieces.size);
   };
-  const { texts, right, none = 0, targets = [] } = offered(facts, decision);
+  const { texts, right, none = 0, targets = [1] } = offered(facts, decision);
   const weights = texts.map(weigh);
-  const meanOf = (some: readonly number[]) => some.reduce((sum, one) => sum + one, 0) / some.length;
-  const rights = weights.filter((_, i) => right[i]);
-  const unit = weights.length === 0 ? 1 : meanOf(rights.length > 0 ? rights : weights);
-  const factor = targets.reduce((sum, weight) => sum + weight, 0) || 1;
-  const all = weights.reduce((sum, weight) => sum + weight, 0) / unit + none;
+  const sumOf = (some: readonly number[]) => some.reduce((sum, one) => sum + one, 0);
+  const rights = right.some(Boolean) ? weights.filter((_, i) => right[i]) : weights;
+  const counted = weights.length === 0 ? 0 : (sumOf(weights) * rights.length) / sumOf(rights);
   return {
-    choices: Math.max(1, (texts.length + none) * (targets.length || 1)),
-    effective: Math.max(1, all * factor),
-    weigh,
-    weighTarget: (index) => targets[index] ?? 1,
+    choices: Math.max(1, (texts.length + none) * targets.length),
+    effective: Math.max(1, (counted + none) * sumOf(targets)),
+    ...{ weights, targets },
   };
 }
 
@@ -76,9 +73,8 @@ function offered(facts: QuestionFacts, decision: Decision): Offered {
       return { ...shared, targets: decision.targets.map((one) => (covered.has(normalizeName(one)) ? 2 : 1)) };
     }
     case 'chains': {
-      const { allowed, relationName } = decision;
-      const texts = allowed.map((chain) => chain.map(relationName).join(' '));
-      return { texts, right: allowed.map((chain) => isGoldChain(facts, chain)) };
+      const texts = decision.allowed.map((chain) => chain.map(decision.relationName).join(' '));
+      return { texts, right: decision.allowed.map((chain) => isGoldChain(facts, chain)) };
     }
     case 'paths': {
       const gold = new Set(goldPaths(facts, decision));

@@ -34,8 +34,7 @@ export function wrongReply(
   rng: Rng,
   confusion?: Confusion,
 ): ReplyOf<Decision> {
-  const weigh = confusion?.weigh;
-  const weights = weigh && 'candidates' in decision ? decision.candidates.map(({ text }) => weigh(text)) : undefined;
+  const weights = confusion?.weights;
   switch (decision.kind) {
     case 'extract':
       return wrongClues(graph, right as Right<'extract'>, rng);
@@ -52,24 +51,24 @@ export function wrongReply(
     case 'score':
       return { scores: wrongScores((right as Right<'score'>).scores, rng, weights) };
     case 'match':
-      return wrongMatches((right as Right<'match'>).matches, decision, rng, confusion && { ...confusion, weights });
+      return wrongMatches((right as Right<'match'>).matches, decision, rng, confusion);
     case 'chains':
-      return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng, weigh) };
+      return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng, weights) };
     case 'rewrite':
       if (decision.about === 'plan') return { texts: wrongPlans(graph, facts, (right as Right<'rewrite'>).texts, rng) };
       return wrongTexts(graph, facts, decision, (right as Right<'rewrite'>).texts, rng);
     case 'paths':
-      return wrongPaths(facts, decision, (right as Right<'paths'>).paths, rng, weigh);
+      return wrongPaths(facts, decision, (right as Right<'paths'>).paths, rng, weights);
     case 'judge': {
       const { choice } = right as Right<'judge'>;
       const wrong = otherThan(choice, -1, Math.max(1, decision.candidates.length), rng, weights);
-      const answers = wrong >= 0 && decision.withAnswers ? wrongAnswers(facts, decision, [], rng, weigh) : [];
+      const answers = wrong >= 0 && decision.withAnswers ? wrongAnswers(facts, decision, [], rng) : [];
       return { choice: wrong, reason: wrong < 0 ? 'Something is missing.' : 'This seems to fit.', answers };
     }
     case 'answer':
       return {
         ...(right as Right<'answer'>),
-        answers: wrongAnswers(facts, decision, (right as Right<'answer'>).answers, rng, weigh),
+        answers: wrongAnswers(facts, decision, (right as Right<'answer'>).answers, rng, weights),
       };
   }
 }
@@ -79,31 +78,27 @@ function otherThan(value: number, least: number, end: number, rng: Rng, weights?
   if (end - least < 2) return value;
   if (weights) {
     const others = Array.from({ length: end - least }, (_, i) => least + i).filter((one) => one !== value);
-    return drawn(others, rng, (one) => weights[one] ?? 1)!;
+    return drawn(others, rng, weights)!;
   }
   const place = least + rng.integer(end - least - 1);
   return place >= value ? place + 1 : place;
 }
 
 type Weights = readonly number[] | undefined;
-type Weigh = ((text: string) => number) | undefined;
 
-/** One item of `items`, each as likely as its weight, if given; undefined of none. */
-function drawn<Item>(items: readonly Item[], rng: Rng, weightOf?: (item: Item) => number): Item | undefined {
-  if (!weightOf) return items[rng.integer(items.length)];
-  const weights = items.map(weightOf);
-  let left = rng.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
-  return items.find((_, i) => (left -= weights[i]!) < 0) ?? items.at(-1);
+/** One item of `items`; undefined of none. @param weights of items that are indices; one that has none weighs 1 */
+function drawn<Item>(items: readonly Item[], rng: Rng, weights?: Weights): Item | undefined {
+  if (!weights) return items[rng.integer(items.length)];
+  const weightOf = (item: Item) => weights[Number(item)] ?? 1;
+  let left = rng.uniform() * items.reduce((sum, item) => sum + weightOf(item), 0);
+  return items.find((item) => (left -= weightOf(item)) < 0) ?? items.at(-1);
 }
 
-/** Items in a drawn order; with weights, heavier ones tend to come first. @source Efraimidis and Spirakis 2006 */
-function inDrawnOrder(items: readonly number[], rng: Rng, weightOf?: (item: number) => number): Int32Array {
-  if (!weightOf) return rng.shuffle(Int32Array.from(items));
-  const keyed = items.map((item) => [item, Math.log(rng.uniform()) / weightOf(item)] as const);
-  return Int32Array.from(
-    keyed.sort(([, a], [, b]) => b - a),
-    ([item]) => item,
-  );
+/** Items in a drawn order; heavier ones tend to come first. @source Efraimidis and Spirakis 2006 */
+function inDrawnOrder(items: readonly number[], rng: Rng, weights: Weights): Int32Array {
+  if (!weights) return rng.shuffle(Int32Array.from(items));
+  const keys = new Map(items.map((item) => [item, Math.log(rng.uniform()) / weights[item]!]));
+  return Int32Array.from(items).sort((a, b) => keys.get(b)! - keys.get(a)!);
 }
 
 /** One clue is lost or turns into another relation's. */
@@ -123,7 +118,7 @@ function wrongClues(graph: Graph, { items }: ExtractReply, rng: Rng): ExtractRep
 /** One of the chosen is dropped, or replaced by one that was not; where none was chosen, one is. */
 function swapped(chosen: readonly number[], candidates: number, rng: Rng, weights: Weights): number[] {
   const others = Array.from({ length: candidates }, (_, i) => i).filter((i) => !chosen.includes(i));
-  const other = drawn(others, rng, weights && ((i) => weights[i]!));
+  const other = drawn(others, rng, weights);
   if (chosen.length === 0) return other === undefined ? [] : [other];
   const lost = rng.integer(chosen.length);
   const replace = other !== undefined && rng.uniform() < 0.5;
@@ -141,11 +136,11 @@ function wrongMatches(
   matches: Right<'match'>['matches'],
   { candidates, targets }: MatchDecision,
   rng: Rng,
-  confusion: (Confusion & { weights: Weights }) | undefined,
+  confusion: Confusion | undefined,
 ): Right<'match'> {
   if (candidates.length === 0 || targets.length === 0) return { matches };
-  const candidate = drawn([...candidates.keys()], rng, confusion && ((i) => confusion.weights![i]!))!;
-  const target = drawn([...targets.keys()], rng, confusion?.weighTarget)!;
+  const candidate = drawn([...candidates.keys()], rng, confusion?.weights)!;
+  const target = drawn([...targets.keys()], rng, confusion?.targets)!;
   const invented = { candidate, target, score: fullScore };
   if (matches.length === 0) return { matches: [invented] };
   const lost = rng.integer(matches.length);
@@ -157,20 +152,20 @@ function wrongMatches(
 /** Every gold chain gives way to others. */
 function wrongChains(
   facts: QuestionFacts,
-  { allowed, relationName }: ChainsDecision,
+  { allowed }: ChainsDecision,
   right: number[][],
   rng: Rng,
-  weigh: Weigh,
+  weights: Weights,
 ): number[][] {
   const gold = new Set(facts.chains.map(({ relations }) => relations.join()));
   const proposed = new Set(right.map((chain) => chain.join()));
-  const others = allowed.filter((chain) => !gold.has(chain.join()) && !proposed.has(chain.join()));
+  const isOther = (chain: readonly number[]) => !gold.has(chain.join()) && !proposed.has(chain.join());
+  const others = [...allowed.keys()].filter((i) => isOther(allowed[i]!));
   const kept = right.filter((chain) => !gold.has(chain.join()));
   // Where nothing in it is gold it is as wrong as can be; another draw makes it another reply.
   const from = kept.length < right.length ? kept : kept.slice(1);
-  const weightOf = weigh && ((i: number) => weigh(others[i]!.map(relationName).join(' ')));
-  const order = inDrawnOrder([...others.keys()], rng, weightOf);
-  const added = Array.from(order.subarray(0, right.length - from.length), (i) => [...others[i]!]);
+  const order = inDrawnOrder(others, rng, weights);
+  const added = Array.from(order.subarray(0, right.length - from.length), (i) => [...allowed[i]!]);
   return from.length + added.length > 0 ? [...from, ...added] : right;
 }
 
@@ -215,14 +210,13 @@ function wrongPaths(
   decision: PathsDecision,
   right: number[],
   rng: Rng,
-  weigh: Weigh,
+  weights: Weights,
 ): Right<'paths'> {
   const gold = new Set(goldPaths(facts, decision));
   const others = [...decision.allowed.keys()].filter((index) => !gold.has(index) && !right.includes(index));
   const kept = right.filter((index) => !gold.has(index));
   const from = kept.length < right.length ? kept : kept.slice(1);
-  const textOf = (index: number) => decision.allowed[index]!.map(([, one]) => decision.relationName(one)).join(' ');
-  const order = inDrawnOrder(others, rng, weigh && ((index) => weigh(textOf(index))));
+  const order = inDrawnOrder(others, rng, weights);
   const paths = [...from, ...order.subarray(0, right.length - from.length)];
   return { paths: paths.length > 0 ? paths : right };
 }
@@ -233,12 +227,12 @@ function wrongAnswers(
   decision: Pick<AnswerDecision, 'evidence' | 'allowed'>,
   right: readonly string[],
   rng: Rng,
-  weigh: Weigh,
+  weights?: Weights,
 ): string[] {
   if (facts.task.form === 'truth') return [String(!(right[0] === undefined ? facts.gold.truth : right[0] === 'true'))];
   const pool = decision.allowed ?? [...namesIn(decision.evidence).values()];
-  const others = pool.filter((name) => !facts.answerNames.has(normalizeName(name)));
-  const wrong = drawn(others, rng, weigh);
+  const others = [...pool.keys()].filter((i) => !facts.answerNames.has(normalizeName(pool[i]!)));
+  const wrong = pool[drawn(others, rng, weights) ?? -1];
   const lost = rng.integer(right.length);
   const kept = right.filter((_, i) => i !== lost);
   if (wrong === undefined || (kept.length > 0 && rng.uniform() < 0.5)) return kept;

@@ -80,6 +80,8 @@ describe('kgwalk evaluate on questions', () => {
     await evaluate('--agent', 'template-lookup', '--split', 'train');
     const name = readdirSync(kept[1]!).find((one) => one.startsWith('template-lookup'))!;
     expect(await kgwalk('oracle', 'fit', name, ...kept)).toMatchObject({ exitCode: 2 });
+    const mixed = await kgwalk('oracle', 'fit', join(saved, '..'), name, ...kept);
+    expect(mixed.err).toContain('expected evaluations of one model, got oracle:0.4,confuse=0.5 and none');
   });
 
   test('in parts asks a model what it asks at once; an agent that learns as it answers has no parts', async () => {
