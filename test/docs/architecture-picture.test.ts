@@ -33,7 +33,7 @@ describe('the picture of the architecture', () => {
 
   test('knows folders and imports of all kinds', () => {
     expect(row('tasks').folders).toEqual(['dialogues', 'episodes', 'links', 'questions']);
-    expect(row('reports').imports).toEqual(['src/run']);
+    expect(row('reports').imports).toEqual(['src/metrics', 'src/run']);
     expect(row('cli').imports).toContain('reports'); // by `import()` alone
   });
 

@@ -50,7 +50,7 @@ const ask = async (name: string, task = sampleOf('q', namedWalk('Heat', 'genre',
 };
 
 /** Prompted agents are tested separately. */
-const baselines = dialogueAgents.names().filter((name) => !name.startsWith('ark-'));
+const baselines = dialogueAgents.names().filter((name) => !dialogueAgents.asksModel(name));
 
 describe.each(baselines)('%s', (name) => {
   test('ranks every walk of one and two hops once, best first, as a distribution', async () => {
