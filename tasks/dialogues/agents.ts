@@ -12,6 +12,7 @@ import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { executorOf } from '../../src/nn/open-executor.js';
+import { encoderModelOf, missingModel } from '../../agents/trained-run.js';
 import { pretrainEmbeddings } from '../../agents/embeddings/transe/pretrain.js';
 import { transeSettings } from '../../agents/embeddings/transe/settings.js';
 import { dialogueTriples } from '../../agents/embeddings/transe/triples.js';
@@ -167,8 +168,9 @@ async function openUntrained(
         const found = findRun(name);
         if (!found) throw noSuchRun(name);
         const { run, checkpoint = 'best' } = found;
+        const modelPath = missingModel(encoderModelOf(run)) === undefined ? undefined : place;
         const loaded = await dialogueMethods.load([{ run, checkpoint }], {
-          ...{ beamWidth: settings.beamWidth, twoHopBonus: settings.twoHopBonus, modelPath: place },
+          ...{ beamWidth: settings.beamWidth, twoHopBonus: settings.twoHopBonus, modelPath },
         });
         closes.push(() => loaded.close());
         if (loaded.graph.hash !== graph.hash) {
