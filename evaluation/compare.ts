@@ -168,11 +168,10 @@ export function estimateOverSeeds<R extends Row>(
   seeds: readonly (readonly R[])[],
 ): Estimate | undefined {
   const shared = sharedValues(measure, figure, seeds);
-  const whole = shared?.clusters.length === valuesById(measure, figure, seeds.flat()).size;
-  return shared && whole ? meanOverSeeds(shared.values, shared.clusters, { share: isShare(figure) }) : undefined;
+  return shared?.whole ? meanOverSeeds(shared.values, shared.clusters, { share: isShare(figure) }) : undefined;
 }
 
-/** Values [numSeeds][numSamples] of the samples that all count; undefined where there is none. */
+/** Values [numSeeds][numSamples] of the samples that all count; `whole`: no other is counted. Undefined where there is none. */
 function sharedValues<R extends Row>(measure: Measure<R>, figure: Figure, seeds: readonly (readonly R[])[]) {
   const all = seeds.map((rows) => valuesById(measure, figure, rows));
   const shared = (seeds[0] ?? []).filter(({ id }) => all.every((values) => values.has(id)));
@@ -180,6 +179,7 @@ function sharedValues<R extends Row>(measure: Measure<R>, figure: Figure, seeds:
   return {
     values: all.map((values) => Float64Array.from(shared, ({ id }) => values.get(id)!)),
     clusters: shared.map((row) => measure.cluster(row)),
+    whole: all.every(({ size }) => size === shared.length),
   };
 }
 

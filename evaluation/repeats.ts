@@ -1,4 +1,5 @@
 /** Repeats of samples, for models that do not answer twice alike. */
+import { deviation, mean } from '../src/metrics/bootstrap.js';
 import type { Section } from '../src/run/evaluation.js';
 import { type Figure, numberText } from '../src/run/figures.js';
 import { columnsOf } from './figures.js';
@@ -21,13 +22,9 @@ export function repeatsSection<R extends Row>(measure: Measure<R>, figure: Figur
   const repeats = [...Map.groupBy(rows, ({ id }) => id.split(mark)[1] ?? '1').values()];
   const means = repeats.flatMap((own) => {
     const { values = [] } = columnsOf(measure, [key], own).get(key) ?? {};
-    return values.length > 0 ? [meanOf(values)] : [];
+    return values.length > 0 ? [mean(values)] : [];
   });
   if (means.length < 2) return [];
-  const centre = meanOf(means);
-  const deviation = Math.sqrt(means.reduce((sum, one) => sum + (one - centre) ** 2, 0) / (means.length - 1));
-  const each = means.map((mean) => numberText(mean, unit)).join(', ');
-  return [{ title: 'Repeats', lines: [`${title}: ${each}; standard deviation ${numberText(deviation, unit)}`] }];
+  const each = means.map((one) => numberText(one, unit)).join(', ');
+  return [{ title: 'Repeats', lines: [`${title}: ${each}; standard deviation ${numberText(deviation(means), unit)}`] }];
 }
-
-const meanOf = (values: ArrayLike<number>) => Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;

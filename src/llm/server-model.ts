@@ -96,33 +96,9 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   let takesSchemas = false;
   let obeys = true;
 
-  function bodyOf(request: CompletionRequest, left: ReadonlySet<OptionalPart>) {
-    const { system, head, body, format, maxTokens: max, seed } = request;
-    const schema = format && !left.has('response_format') ? withinLimits(format.jsonSchema) : undefined;
-    const hasRole = system !== '' && !left.has('system');
-    const content = hasRole || system === '' ? head + body : `${system}\n\n${head}${body}`;
-    const parts = {
-      temperature: request.temperature,
-      ...(topP !== undefined && { top_p: topP }),
-      ...(left.has('max_tokens') ? { max_completion_tokens: max } : { max_tokens: max }),
-      seed,
-      ...(reasoning === 'off' && withoutThinking),
-      ...extra,
-    };
-    const sent = {
-      model,
-      messages: [...(hasRole ? [{ role: 'system', content: system }] : []), { role: 'user', content }],
-      ...Object.fromEntries(Object.entries(parts).filter(([part]) => !left.has(part as OptionalPart))),
-      ...(schema && {
-        response_format: { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema: schema.schema } },
-      }),
-    };
-    return { sent, bound: schema?.whole ?? false };
-  }
-
   async function complete(request: CompletionRequest): Promise<Completion> {
     let left = new Set(refused);
-    let body = bodyOf(request, left);
+    let body = bodyOf(options, request, left);
     const leaveOut = (part: OptionalPart) => {
       if (!(part === 'system' ? body.sent.messages.length > 1 : part in body.sent)) return false;
       left.add(part);
@@ -134,7 +110,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     };
     const nextBody = () => {
       left = new Set([...refused, ...left]);
-      body = bodyOf(request, left);
+      body = bodyOf(options, request, left);
       return body.sent;
     };
     const reply = await post('/chat/completions', nextBody, { signal: request.signal, leaveOut, pace });
@@ -187,6 +163,35 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     scoreTexts,
     dispose: () => Promise.resolve(),
   };
+}
+
+/** The request as it is sent, without the parts left out; `bound`: a whole schema binds the reply. */
+function bodyOf(
+  { model, topP, reasoning, extra }: ServerModelOptions,
+  request: CompletionRequest,
+  left: ReadonlySet<OptionalPart>,
+) {
+  const { system, head, body, format, maxTokens: max, seed } = request;
+  const schema = format && !left.has('response_format') ? withinLimits(format.jsonSchema) : undefined;
+  const hasRole = system !== '' && !left.has('system');
+  const content = hasRole || system === '' ? head + body : `${system}\n\n${head}${body}`;
+  const parts = {
+    temperature: request.temperature,
+    ...(topP !== undefined && { top_p: topP }),
+    ...(left.has('max_tokens') ? { max_completion_tokens: max } : { max_tokens: max }),
+    seed,
+    ...(reasoning === 'off' && withoutThinking),
+    ...extra,
+  };
+  const sent = {
+    model,
+    messages: [...(hasRole ? [{ role: 'system', content: system }] : []), { role: 'user', content }],
+    ...Object.fromEntries(Object.entries(parts).filter(([part]) => !left.has(part as OptionalPart))),
+    ...(schema && {
+      response_format: { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema: schema.schema } },
+    }),
+  };
+  return { sent, bound: schema?.whole ?? false };
 }
 
 function readCompletion(reply: unknown, request: CompletionRequest, name: string) {

@@ -5,7 +5,7 @@
  */
 import type { Estimate } from '../run/figures.js';
 import { Rng } from '../run/seeds.js';
-import { type BootstrapOptions, percentiles } from './bootstrap.js';
+import { type BootstrapOptions, mean, percentiles } from './bootstrap.js';
 
 /** One list of scores a data set, one score a run. */
 export type RunScores = readonly (readonly number[])[];
@@ -14,12 +14,12 @@ export type RunScores = readonly (readonly number[])[];
 export function interquartileMean(scores: RunScores): number {
   const all = Float64Array.from(scores.flat()).sort();
   const cut = Math.floor(all.length / 4);
-  return meanOf(all.subarray(cut, all.length - cut));
+  return mean(all.subarray(cut, all.length - cut));
 }
 
 /** Mean distance of scores from `target`; what lies above it does not make up for what lies below. */
 export function optimalityGap(scores: RunScores, target = 1): number {
-  return target - meanOf(scores.flat().map((score) => Math.min(score, target)));
+  return target - mean(scores.flat().map((score) => Math.min(score, target)));
 }
 
 /**
@@ -29,13 +29,13 @@ export function optimalityGap(scores: RunScores, target = 1): number {
 export function probabilityOfImprovement(a: RunScores, b: RunScores): number {
   if (a.length !== b.length) throw new RangeError(`expected ${a.length} data sets, got ${b.length}`);
   const wins = (own: number, other: number) => (own > other ? 1 : own === other ? 0.5 : 0);
-  return meanOf(a.map((runs, set) => meanOf(runs.map((own) => meanOf(b[set]!.map((other) => wins(own, other)))))));
+  return mean(a.map((runs, set) => mean(runs.map((own) => mean(b[set]!.map((other) => wins(own, other)))))));
 }
 
 /** Share of runs above each threshold, data sets weighted alike: the performance profile of scores. */
 export function performanceProfile(scores: RunScores, thresholds: readonly number[]): number[] {
   return thresholds.map((threshold) =>
-    meanOf(scores.map((runs) => runs.filter((score) => score > threshold).length / runs.length)),
+    mean(scores.map((runs) => runs.filter((score) => score > threshold).length / runs.length)),
   );
 }
 
@@ -53,10 +53,4 @@ export function overRuns<Agents extends RunScores[]>(
     agents.map((scores) => scores.map((runs) => runs.map(() => runs[rng.integer(runs.length)]!))) as unknown as Agents;
   const values = Float64Array.from({ length: resamples }, () => statistic(...drawn())).sort();
   return { value: statistic(...agents), ...percentiles(values), n: agents[0]!.flat().length };
-}
-
-function meanOf(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  return sum / values.length;
 }

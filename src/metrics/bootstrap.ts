@@ -36,12 +36,13 @@ export function bootstrapMeans(
   const means = resampledMeans(columns, clusters, options);
   return columns.map((column, c) => {
     const value = mean(column);
-    const interval =
-      options.shares?.[c] && (value === 0 || value === 1)
-        ? wilsonAt(value, new Set(clusters).size)
-        : percentiles(means[c]!);
-    return { value, ...interval, n: clusters.length };
+    return { value, ...intervalOf(value, means[c]!, clusters, options.shares?.[c] === true), n: clusters.length };
   });
+}
+
+/** @param means of the resamples, ascending @param share values lie in [0, 1] */
+function intervalOf(value: number, means: Float64Array, clusters: readonly (string | number)[], share: boolean) {
+  return share && (value === 0 || value === 1) ? wilsonAt(value, new Set(clusters).size) : percentiles(means);
 }
 
 /**
@@ -98,11 +99,8 @@ export function meanOverSeeds(
   { share = false, ...options }: SeedOptions = {},
 ): Estimate {
   const value = mean(seeds.map(mean));
-  const interval =
-    share && (value === 0 || value === 1)
-      ? wilsonAt(value, new Set(clusters).size)
-      : percentiles(drawnMeans(seeds, clusters, options).sort());
-  return { value, ...interval, n: clusters.length };
+  const means = drawnMeans(seeds, clusters, options).sort();
+  return { value, ...intervalOf(value, means, clusters, share), n: clusters.length };
 }
 
 /**
@@ -182,10 +180,19 @@ function clusterTotals(
   return { all: totalsOver((draw) => draw), drawn };
 }
 
-function mean(values: ArrayLike<number>): number {
+/** Arithmetic mean; NaN if empty. */
+export function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum / values.length;
+}
+
+/** Standard deviation of a sample; NaN for fewer than two values. */
+export const deviation = (values: readonly number[]): number => Math.sqrt(variance(values));
+
+function variance(values: readonly number[]): number {
+  const centre = mean(values);
+  return values.reduce((sum, one) => sum + (one - centre) ** 2, 0) / (values.length - 1);
 }
 
 /**
@@ -222,9 +229,8 @@ const quantiles = [
  */
 export function studentInterval(values: readonly number[]): Estimate {
   const n = values.length;
-  const value = values.reduce((sum, one) => sum + one, 0) / n;
-  const variance = values.reduce((sum, one) => sum + (one - value) ** 2, 0) / (n - 1);
-  const half = (quantiles[n - 2] ?? quantiles.at(-1)!) * Math.sqrt(variance / n);
+  const value = mean(values);
+  const half = (quantiles[n - 2] ?? quantiles.at(-1)!) * Math.sqrt(variance(values) / n);
   return n < 2 ? { value, low: NaN, high: NaN, n } : { value, low: value - half, high: value + half, n };
 }
 

@@ -3,6 +3,7 @@
  * @source Hutter, Hoos and Leyton-Brown 2014, "An efficient approach for assessing hyperparameter importance"
  */
 import { Rng } from '../run/seeds.js';
+import { mean } from './bootstrap.js';
 
 interface Importance {
   /** By dimension: share of the forest's variance explained by it alone, mean and standard deviation over trees. */
@@ -134,5 +135,3 @@ function sharesOf(leaves: readonly Leaf[], dimensions: number): number[] | undef
     return own / variance;
   });
 }
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
