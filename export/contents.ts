@@ -14,7 +14,6 @@ import { loadLinkDataset } from '../datasets/links/link-dataset.js';
 import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { loadQuestionDataset } from '../datasets/questions/question-dataset.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
-import type { Sample } from '../evaluation/score.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { NameIndex } from '../src/kg/name-index.js';
@@ -26,10 +25,10 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun } from '../src/run/run-folder.js';
 import { askedWalk } from '../tasks/dialogues/ask.js';
-import { usualFlags } from '../tasks/flags.js';
 import { datasetOf } from '../tasks/named-runs.js';
 import { type AnyTask, taskOfConfig } from '../tasks/index.js';
 import type { AskedFields } from '../tasks/task.js';
+import { validExamples } from '../tasks/valid-examples.js';
 import { evaluationSettings } from '../trainers/run-settings.js';
 import type { Fields, PageAbout } from './contract.js';
 import { llamaPart } from './llama-file.js';
@@ -47,8 +46,6 @@ export interface ExportOptions {
 
 /** Samples of valid among which examples are chosen, and examples. */
 const [mostDrawn, mostExamples] = [300, 60];
-/** Characters of an example. */
-const longestExample = 160;
 
 type Opened = Pick<PageParts, 'graph' | 'agent' | 'texts' | 'model'> & { kind: string; encoder?: string };
 type Open = (run: RunInfo, options: ExportOptions, examples: readonly Fields[]) => Promise<Opened>;
@@ -211,11 +208,8 @@ function recording(encoder: StateEncoder, { normalize, model, pooling }: Encoder
 /** Questions of the valid split, each once. */
 async function examplesOf(task: AnyTask, run: RunInfo): Promise<AskedFields[]> {
   if (!task.ask) throw unfit(`${run.id}, which plays episodes`);
-  const data = await task.data({ ...usualFlags, split: 'valid', limit: String(mostDrawn) }, [run]);
-  const asked = (data.samples as readonly Sample[]).flatMap((sample) => task.ask!.fieldsOf(sample, data) ?? []);
-  const isShort = (fields: object) => Object.values(fields).every(({ length }: string) => length <= longestExample);
-  const distinct = new Map(asked.filter(isShort).map((fields) => [JSON.stringify(fields), fields]));
+  const { examples } = await validExamples(task, run, mostDrawn);
   // Some of each subset: they stand in the order of the data set.
-  const step = Math.max(1, distinct.size / mostExamples);
-  return [...distinct.values()].filter((_, i) => Math.floor(i / step) > Math.floor((i - 1) / step));
+  const step = Math.max(1, examples.length / mostExamples);
+  return examples.filter((_, i) => Math.floor(i / step) > Math.floor((i - 1) / step));
 }

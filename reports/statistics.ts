@@ -3,46 +3,42 @@ import type { Estimate, Figure, TestedDifference } from '../src/run/figures.js';
 import { mainRow, type ResultRow, type ResultSet } from './results.js';
 import { namedBy } from './run-data.js';
 
-/** Statistics from the rows of evaluations. Agents are given by the folders of their evaluations, one a seed. */
-export interface Statistics {
-  /** Number of seeds from which on intervals and tests draw them as well. */
-  leastSeeds: number;
-  /** Paired comparison with a reference; undefined if they cannot be compared. */
-  differences(
-    task: string,
-    figure: Figure,
-    agents: readonly (readonly string[])[],
-    reference: readonly string[],
-  ): Promise<(TestedDifference | undefined)[]>;
-  /** Figures over seeds and samples, by key. */
-  estimates(
-    task: string,
-    figures: readonly Figure[],
-    folders: readonly string[],
-  ): Promise<Readonly<Record<string, Estimate>>>;
-}
+/** Statistics from the rows of the evaluations of agents, each given by their folders, one a seed; in their order. */
+export type Statistics = (
+  task: string,
+  /** The first is compared. */
+  figures: readonly [Figure, ...Figure[]],
+  agents: readonly (readonly string[])[],
+  /** Place of the agent that others are compared with. */
+  reference: number,
+) => Promise<
+  {
+    difference?: TestedDifference | undefined;
+    /** Figures over seeds and samples by key, where there are enough seeds. */
+    estimates?: Readonly<Record<string, Estimate>> | undefined;
+  }[]
+>;
 
 /** Sets with the difference of each agent from the set's subject, and with intervals over seeds where there are enough. */
 export function withStatistics(sets: readonly ResultSet[], statistics: Statistics): Promise<ResultSet[]> {
   return Promise.all(
     sets.map(async (set) => {
-      const reference = mainRow(set);
-      const others = set.rows.filter((row) => row !== reference);
-      const of = others.map(({ folders }) => folders);
-      const { task } = set.about;
-      const differences = await statistics.differences(task, set.main, of, reference.folders);
-      const found = new Map(others.map((row, i) => [row, differences[i]]));
-      const rows = set.rows.map(async (row): Promise<ResultRow> => {
-        const difference = found.get(row);
-        if (row.seeds < statistics.leastSeeds) return { ...row, difference };
-        const estimates = await statistics.estimates(task, set.figures, row.folders);
-        const metrics = Object.entries(row.metrics).map(([key, mean]) => {
-          const { low, high } = estimates[key] ?? mean;
-          return [key, { ...mean, low, high }] as const;
-        });
-        return { ...row, difference, metrics: namedBy(metrics), overSeeds: Object.keys(estimates).length > 0 };
-      });
-      return { ...set, rows: await Promise.all(rows) };
+      const { main, rows, about } = set;
+      const figures = [main, ...set.figures.filter((one) => one !== main)] as const;
+      const folders = rows.map((row) => row.folders);
+      const found = await statistics(about.task, figures, folders, rows.indexOf(mainRow(set)));
+      return {
+        ...set,
+        rows: rows.map((row, i): ResultRow => {
+          const { difference, estimates } = found[i]!;
+          if (!estimates) return { ...row, difference };
+          const metrics = Object.entries(row.metrics).map(([key, mean]) => {
+            const { low, high } = estimates[key] ?? mean;
+            return [key, { ...mean, low, high }] as const;
+          });
+          return { ...row, difference, metrics: namedBy(metrics), overSeeds: Object.keys(estimates).length > 0 };
+        }),
+      };
     }),
   );
 }

@@ -3,11 +3,9 @@ import { z } from 'zod';
 import { type NameSearch, nameSearch } from '../src/kg/name-search.js';
 import { ofShape } from '../src/run/read-json.js';
 import { openRun } from '../src/run/run-folder.js';
-import { usualFlags } from '../tasks/flags.js';
-import type { Sample } from '../evaluation/score.js';
-import { lacks } from '../tasks/index.js';
 import { taskOf } from '../tasks/named.js';
 import type { AskedFields, AskedNames } from '../tasks/task.js';
+import { validExamples } from '../tasks/valid-examples.js';
 import type { Suggestions } from './api.js';
 import { keptRuns, whichRun } from './kept-runs.js';
 import { stampOfRun, type World } from './runs.js';
@@ -22,8 +20,6 @@ const completed = z.strictObject({
 
 /** Samples of the valid split among which examples are chosen, and examples. */
 const [mostDrawn, mostExamples] = [50, 4];
-/** Characters of an example. */
-const longestExample = 160;
 /** Relations sent. */
 const mostRelations = 2000;
 
@@ -56,13 +52,8 @@ export function openSuggestions(world: World) {
 
 async function loadSuggestions(folder: string): Promise<Loaded> {
   const task = await taskOf([{ name: folder, isRun: true }], {});
-  const { fieldsOf, namesOf } = task.ask ?? lacks('something to ask', 'an environment of episodes');
-  const data = await task.data({ ...usualFlags, split: 'valid', limit: String(mostDrawn) }, [openRun(folder)]);
-  const samples = data.samples as readonly Sample[];
-  const askable = samples.flatMap((sample): AskedFields | [] => fieldsOf(sample, data) ?? []);
-  const distinct = [...new Map(askable.map((fields) => [JSON.stringify(fields), fields])).values()];
-  const isShort = (fields: object) => Object.values(fields).every(({ length }: string) => length <= longestExample);
-  return keptNames(namesOf(data), distinct.filter(isShort).slice(0, mostExamples));
+  const { examples, data } = await validExamples(task, openRun(folder), mostDrawn);
+  return keptNames(task.ask!.namesOf(data), examples.slice(0, mostExamples));
 }
 
 /** All that is kept of the data. Names are sorted when one is first typed. */

@@ -7,41 +7,47 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { Estimate, Figure } from '../src/run/figures.js';
 import { loadTask, taskNames, type TaskName } from './index.js';
 
-/** Evaluations whose rows are gone, or whose task is not known here, have none. */
-export const keptStatistics = {
-  /** Number of seeds from which on intervals and tests draw them as well. */
-  leastSeeds,
+/** Statistics of one agent. */
+interface AgentStatistics {
+  /** From the reference; undefined where they do not compare. */
+  difference?: PairedDifference | undefined;
+  /** Figures over seeds and samples by key, where there are enough seeds; undefined where there are not, or rows are gone. */
+  estimates?: Readonly<Record<string, Estimate>> | undefined;
+}
 
-  /** The difference of each agent, and a reference, given by the folders of the evaluations of each, one a seed. */
-  async differences(
-    task: string,
-    figure: Figure,
-    agents: readonly (readonly string[])[],
-    reference: readonly string[],
-  ): Promise<(PairedDifference | undefined)[]> {
-    const measure = await measureOf(task);
-    const against = measure && readRows(measure, reference);
-    return agents.map((folders) => {
-      const own = against && readRows(measure, folders);
-      // A run and its clone share a seed; evaluations without a run are drawn apart.
-      const paired = own?.every(({ run }, i) => run !== undefined && run === against![i]?.run);
-      const rowsOf = (all: typeof own) => all!.map(({ rows }) => rows);
-      return own && pairedOverSeeds(measure!, figure, rowsOf(own), rowsOf(against), { paired });
-    });
-  },
+/**
+ * Statistics of agents on the same samples, each given by the folders of its evaluations, one a seed. Evaluations whose rows are gone, or
+ * whose task is not known here, have none.
+ * @param figures the first is compared
+ * @param reference place of the agent that others are compared with
+ */
+export async function keptStatistics(
+  task: string,
+  figures: readonly [Figure, ...Figure[]],
+  agents: readonly (readonly string[])[],
+  reference: number,
+): Promise<AgentStatistics[]> {
+  const measure = await measureOf(task);
+  const against = measure && readRows(measure, agents[reference]!);
+  return agents.map((folders, place) => {
+    const own = place === reference ? against : measure && readRows(measure, folders);
+    if (!own) return {};
+    const rowsOf = (all: typeof own) => all.map(({ rows }) => rows);
+    // A run and its clone share a seed; evaluations without a run are drawn apart.
+    const paired = own.every(({ run }, i) => run !== undefined && run === against?.[i]?.run);
+    const difference =
+      against && against !== own
+        ? pairedOverSeeds(measure!, figures[0], rowsOf(own), rowsOf(against), { paired })
+        : undefined;
+    const estimates = own.length < leastSeeds ? undefined : estimatesOf(measure!, figures, rowsOf(own));
+    return { difference, estimates };
+  });
+}
 
-  /** Figures of one agent over its seeds, by key. */
-  async estimates(
-    task: string,
-    figures: readonly Figure[],
-    folders: readonly string[],
-  ): Promise<Readonly<Record<string, Estimate>>> {
-    const measure = await measureOf(task);
-    const own = measure && readRows(measure, folders)?.map(({ rows }) => rows);
-    const found = own ? figures.map((figure) => [figure.key, estimateOverSeeds(measure, figure, own)] as const) : [];
-    return Object.fromEntries(found.flatMap(([key, estimate]) => (estimate ? [[key, estimate]] : [])));
-  },
-};
+function estimatesOf(measure: Measure<Row>, figures: readonly Figure[], seeds: readonly (readonly Row[])[]) {
+  const found = figures.map((figure) => [figure.key, estimateOverSeeds(measure, figure, seeds)] as const);
+  return Object.fromEntries(found.flatMap(([key, estimate]) => (estimate ? [[key, estimate]] : [])));
+}
 
 async function measureOf(task: string): Promise<Measure<Row> | undefined> {
   return taskNames.includes(task as TaskName) ? (await loadTask(task as TaskName)).measure : undefined;

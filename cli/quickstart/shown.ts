@@ -42,7 +42,7 @@ export async function printWalks(walks: readonly EvaluatedAgent[]): Promise<void
   printLine('Percent, of the validation split; brackets: 95 % intervals.');
   const [clone, ppo] = walks.slice(-2) as [EvaluatedAgent, EvaluatedAgent];
   const [main] = ppo.record.figures;
-  const [difference] = await keptStatistics.differences('dialogues', main!, [[ppo.folder]], [clone.folder]);
+  const [, { difference } = {}] = await keptStatistics('dialogues', [main!], [[clone.folder], [ppo.folder]], 0);
   if (difference) {
     const chance = difference.pValue < 0.05 ? '' : ': may be chance';
     printLine(

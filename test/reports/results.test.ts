@@ -306,11 +306,9 @@ describe('results', () => {
   test('say where a difference may be chance, by the test of each sample', async () => {
     const sets = collect([run('r', { seed: 1 }, [walker(0.28)])], [madeUpEvaluation('frequency', 0.27)]);
     const difference = { value: -0.01, low: -0.03, high: 0.01, n: 2127, pValue: 0.31 };
-    const [set] = await withStatistics(sets, {
-      leastSeeds: 3,
-      differences: async () => [difference],
-      estimates: async () => ({}),
-    });
+    const [set] = await withStatistics(sets, async (_task, _figures, agents, reference) =>
+      agents.map((_, place) => (place === reference ? {} : { difference })),
+    );
     expect(resultOf(set!)).toContain('1.0 points above most frequent (27.0\u00a0%), which may be chance');
     expect(tilesOf(set!, undefined)[2]).toMatchObject({
       value: '+1.0 points',
