@@ -1,10 +1,11 @@
 /** A small Llama out of its GGUF file, for pages that compute vectors by themselves. */
 import { readFileSync } from 'node:fs';
 import { type LlamaConfig, llamaTensors } from '../models/llama/config.js';
+import { type TensorType, tensorTypes } from '../models/llama/tensor-types.js';
 import type { Merge } from '../models/llama/byte-pair/vocabulary.js';
 import { readGgufHeader } from '../src/llm/gguf/read-header.js';
 import { llamaLibrary } from '../src/llm/llama-library.js';
-import { type LlamaPart, readableTypes } from './page/texts.js';
+import type { LlamaPart } from './page/texts.js';
 
 /** Bytes of a file that a page may hold. */
 const mostBytes = 4 * 2 ** 20;
@@ -35,11 +36,14 @@ export async function llamaPart(path: string): Promise<LlamaPart | undefined> {
       start,
       starts.find((other) => other > start),
     );
-  const kept = new Map(tensors.map(({ name, type, start }) => [name, { type, data: dataOf(start) }]));
+  const isReadable = ({ type }: { type: string }) => (tensorTypes as readonly string[]).includes(type);
+  const kept = new Map(
+    tensors
+      .filter(isReadable)
+      .map(({ name, type, start }) => [name, { type: type as TensorType, data: dataOf(start) }]),
+  );
   const wanted = llamaTensors(config);
-  if (kept.size !== wanted.length || !wanted.every(({ name }) => readableTypes.includes(kept.get(name)?.type ?? ''))) {
-    return undefined;
-  }
+  if (tensors.length !== wanted.length || !wanted.every(({ name }) => kept.has(name))) return undefined;
   const { readGgufFileInfo } = await llamaLibrary();
   const { metadata: whole } = await readGgufFileInfo(path, { sourceType: 'filesystem', logWarnings: false });
   const { merges = [] } = whole.tokenizer.ggml as { merges?: readonly string[] };

@@ -3,6 +3,7 @@ import { hiddenStates } from '../../models/llama/forward.js';
 import { type LlamaConfig, llamaTensors } from '../../models/llama/config.js';
 import { bytePairTokenizer } from '../../models/llama/byte-pair/byte-pair-tokenizer.js';
 import { type Merge, vocabularyOf } from '../../models/llama/byte-pair/vocabulary.js';
+import { type TensorType, tensorValues } from '../../models/llama/tensor-types.js';
 import { llamaParameters } from '../../models/llama/weights.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { distinctTexts, isBlank, noEncoder, normalizeL2, type StateEncoder } from '../../src/encoder/state-encoder.js';
@@ -15,7 +16,7 @@ export interface LlamaPart {
   config: LlamaConfig;
   merges: readonly Merge[];
   /** Weights as the file holds them, by name. */
-  tensors: ReadonlyMap<string, { type: string; data: Uint8Array }>;
+  tensors: ReadonlyMap<string, { type: TensorType; data: Uint8Array }>;
 }
 
 /** Text encoder of a run as its page holds it. */
@@ -81,7 +82,7 @@ function llamaVectors({ config, merges, tensors }: LlamaPart, normalize: boolean
   const weights = new Map(
     llamaTensors(config).map(({ name, shape }) => {
       const { type, data } = tensors.get(name)!;
-      return [name, floats(type, data, (shape[0] ?? 1) * (shape[1] ?? 1))];
+      return [name, tensorValues(type, data, shape[0] * (shape[1] ?? 1))];
     }),
   );
   const tape = new Tape(llamaParameters(new SimdExecutor(), config, weights), false);
@@ -95,28 +96,4 @@ function llamaVectors({ config, merges, tensors }: LlamaPart, normalize: boolean
     if (normalize) normalizeL2(vector);
     return vector;
   };
-}
-
-/** Types of weights that `floats` reads. */
-export const readableTypes: readonly string[] = ['F32', 'F16', 'Q8_0'];
-
-/** Numbers of a tensor. @source ggml `block_q8_0`: a half as scale, then 32 whole numbers */
-function floats(type: string, data: Uint8Array, length: number): Float32Array {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  const half = (at: number) => fromHalf(view.getUint16(at, true));
-  if (type === 'F32') return Float32Array.from({ length }, (_, i) => view.getFloat32(4 * i, true));
-  if (type === 'F16') return Float32Array.from({ length }, (_, i) => half(2 * i));
-  const out = new Float32Array(length);
-  for (let block = 0; block * 32 < length; block++) {
-    const scale = half(34 * block);
-    for (let i = 0; i < 32; i++) out[32 * block + i] = scale * view.getInt8(34 * block + 2 + i);
-  }
-  return out;
-}
-
-/** The number of the bits of a half. */
-function fromHalf(bits: number): number {
-  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
-  const size = exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15);
-  return bits & 0x8000 ? -size : size;
 }

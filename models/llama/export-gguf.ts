@@ -1,5 +1,6 @@
 /** Writes a Llama as a GGUF file that llama.cpp loads like any other: as chat model and as text encoder. */
-import { blockValues, type GgufEntryValue, writeGguf } from './write-gguf.js';
+import { blockValues } from './tensor-types.js';
+import { type GgufEntryValue, writeGguf } from './write-gguf.js';
 import { type BytePairVocabulary, specialNames } from './byte-pair/vocabulary.js';
 import { chatTemplate } from './chat-segments.js';
 import { type LlamaConfig, llamaTensors } from './config.js';

@@ -1,5 +1,5 @@
 /** Writes a GGUF model file, version 3. @source ggml docs/gguf.md */
-import { toFloat16 } from './float16.js';
+import { blockValues, type TensorType, toBlocks, toFloat16 } from './tensor-types.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 
@@ -12,14 +12,12 @@ export interface GgufTensorData {
   /** Sizes, fastest first: a matrix that maps `in` to `out`, stored row by row, is `[in, out]`. */
   shape: readonly number[];
   /** Storage format of the values; of Q8_0 the fastest size is a multiple of `blockValues`. */
-  type: keyof typeof types;
+  type: TensorType;
   values: Float32Array;
 }
 
 const alignment = 32;
-const types = { F32: 0, F16: 1, Q8_0: 8 } as const;
-/** Values that share one scale in Q8_0. */
-export const blockValues = 32;
+const types: Readonly<Record<TensorType, number>> = { F32: 0, F16: 1, Q8_0: 8 };
 
 /**
  * Writes the file at once and whole; the same input gives the same bytes.
@@ -61,29 +59,10 @@ function tensorData({ name, shape, type, values }: GgufTensorData, path: string)
   if (wrong >= 0) throw refuse(`${values[wrong]} at ${wrong}`);
   if (type === 'Q8_0') {
     if (shape[0]! % blockValues !== 0) throw refuse(`rows of ${shape[0]}, no multiple of ${blockValues}`);
-    return quantised(values);
+    return toBlocks(values);
   }
   const stored = type === 'F16' ? toFloat16(values) : values;
   return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
-}
-
-/** Blocks of a half-precision scale and a byte a value: the nearest of 127 steps to each side of zero. */
-function quantised(values: Float32Array): Buffer {
-  const blocks = values.length / blockValues;
-  const scales = new Float32Array(blocks);
-  for (let i = 0; i < values.length; i++) {
-    const block = Math.floor(i / blockValues);
-    scales[block] = Math.max(scales[block]!, Math.abs(values[i]!) / 127);
-  }
-  const halves = toFloat16(scales);
-  const bytes = Buffer.alloc(blocks * (2 + blockValues));
-  for (let block = 0, at = 0; block < blocks; block++) {
-    at = bytes.writeUInt16LE(halves[block]!, at);
-    for (const value of values.subarray(block * blockValues, (block + 1) * blockValues)) {
-      at = bytes.writeInt8(Math.round(value / (scales[block]! || 1)), at);
-    }
-  }
-  return bytes;
 }
 
 function padded(bytes: Buffer): Buffer {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toFloat16 } from '../../../models/llama/float16.js';
-import { fromFloat16 } from '../../fixtures/gguf-tensors.js';
+import { tensorValues, toBlocks, toFloat16 } from '../../../models/llama/tensor-types.js';
 
+const fromFloat16 = (halves: Uint16Array) => tensorValues('F16', new Uint8Array(halves.buffer), halves.length);
 const halves = (...values: number[]) => [...toFloat16(Float32Array.from(values))];
 
 describe('half-precision numbers', () => {
@@ -37,4 +37,12 @@ describe('half-precision numbers', () => {
       }),
     );
   });
+});
+
+test('a block of Q8_0 is a half-precision scale and a byte a value', () => {
+  const values = Float32Array.from({ length: 64 }, (_, i) => (i === 0 ? 127 : i === 1 ? -63.6 : 0));
+  const bytes = toBlocks(values);
+  expect([...bytes.subarray(0, 5)]).toEqual([0, 0x3c, 127, 256 - 64, 0]);
+  expect(bytes).toHaveLength(2 * 34);
+  expect([...tensorValues('Q8_0', bytes, 64)]).toEqual([127, -64, ...Array<number>(62).fill(0)]);
 });
