@@ -104,9 +104,9 @@ export function meanOverSeeds(
 }
 
 /**
- * Mean difference a − b of one figure, seeds drawn as `meanOverSeeds` does.
+ * Mean difference a − b of one figure, seeds drawn as `meanOverSeeds` does. Where `paired`, seed i of both belongs together, such as a
+ * run and its clone: they are drawn together.
  * @param a, b values [numSeeds][numSamples] of the same samples
- * @param paired seed i of both belongs together, such as a run and its clone: they are drawn together
  */
 export function differenceOverSeeds(
   a: readonly ArrayLike<number>[],
