@@ -5,6 +5,7 @@ import type { KnownAnswers } from '../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../src/kg/graph.js';
 import { filteredRank, hitsAtK, mrr } from '../src/metrics/ranks.js';
 import { madeFrom } from '../src/run/provenance.js';
+import { countOfEvaluated } from '../src/metrics/intervals.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import type { Session } from '../trainers/session.js';
 
@@ -130,5 +131,6 @@ export async function rankOnValid(
     ...Object.fromEntries([1, 3, 10].map((k) => [`eval/hits@${k}`, hitsAtK(ranks, k)])),
     'eval/tail_mrr': mrr(ranks.slice(0, triples)),
     ...(max && sum && { 'eval/max_mrr': mrr(max), 'eval/sum_mrr': mrr(sum) }),
+    [countOfEvaluated]: ranks.length,
   };
 }

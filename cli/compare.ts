@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import type { Measure, Row } from '../evaluation/score.js';
+import type { Prices } from '../reports/tables.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import type { Choices, EvaluationFlags } from '../tasks/flags.js';
 import { addInputOptions, groupOptions } from './options.js';
@@ -68,20 +69,21 @@ async function compare(
   const comparisons = compareEvaluations(measure, evaluations, { mixed }, against);
   const together = task.results?.together?.(evaluations);
   const folders = [...new Set(evaluations.map(({ folder }) => folder))];
-  const page = report === undefined ? undefined : await pageOf(folders, report);
+  const { pricesOf } = await import('../tasks/language-model.js');
+  const prices = pricesOf(flags.modelSet);
+  const page = report === undefined ? undefined : await pageOf(folders, report, prices);
   if (json) {
     const agents = evaluations.map(({ name, record, speed, training }) => ({ name, ...record, speed, training }));
     return printJson({ agents, comparisons, ...(together?.json as object | undefined), report: page });
   }
-  const { priceOf } = await import('../tasks/language-model.js');
   const { printComparison } = await import('./evaluation-tables.js');
   const { name, title = name } = evaluations[against]!;
-  printComparison(evaluations, comparisons, title, together?.sections, priceOf(flags.modelSet));
+  printComparison(evaluations, comparisons, title, together?.sections, prices?.of);
   if (page) printLine(`report: ${page.page}`);
 }
 
-async function pageOf(evaluations: readonly string[], folder: string) {
+async function pageOf(evaluations: readonly string[], folder: string, prices: Prices | undefined) {
   const { writeReport } = await import('../reports/report.js');
   const { keptStatistics } = await import('../tasks/kept-statistics.js');
-  return writeReport([], { to: resolve(folder), evaluations, statistics: keptStatistics });
+  return writeReport([], { to: resolve(folder), evaluations, statistics: keptStatistics, prices });
 }

@@ -68,13 +68,13 @@ async function evaluate(command: Command, run: string | undefined, flags: Flags)
   if (flags.write !== undefined) return plan(command, run, flags);
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { evaluateNamed } = await import('../tasks/evaluate.js');
-  const { priceOf } = await import('../tasks/language-model.js');
+  const { pricesOf } = await import('../tasks/language-model.js');
   const { printEvaluation, printForecast, usageOf } = await import('./evaluation-tables.js');
   const { evaluationFiles } = await import('../evaluation/keep.js');
   const { shardOf } = await import('../evaluation/shards.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
   const task = await taskFor([named], flags);
-  const price = priceOf(flags.modelSet);
+  const prices = pricesOf(flags.modelSet);
   if (flags.dryRun) {
     const { forecastEvaluation } = await import('../tasks/forecast.js');
     const forecast = await forecastEvaluation(task, named, flags, terminalWork(flags.maxMinutes));
@@ -95,7 +95,7 @@ async function evaluate(command: Command, run: string | undefined, flags: Flags)
   predictions?.write();
   const { record, speed, failures, folder } = evaluation!;
   const saved = evaluationFiles(folder).evaluation;
-  const paid = price?.(usageOf(record));
+  const paid = prices?.of(usageOf(record));
   if (flags.json) {
     const shown = { speed, price: paid, failures: failures.slice(0, 10), saved, predictions: flags.predictions };
     return printJson({ ...record, ...shown });

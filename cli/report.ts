@@ -22,14 +22,18 @@ export function register(program: Command): void {
       'where to write; default: report/ in the only one named, of several report-A-B/ next to the first',
     )
     .option('--title <text>', 'of the page; default: what it is about')
+    .option(
+      '--price <IN,CACHED,OUT,HOUR>',
+      'price of a million tokens of prompts, cached prompts and replies, and of an hour of a processor core: says when training pays off',
+    )
     .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
     .option('--json', 'the paths as JSON')
     .action(report);
 }
 
-type ReportFlags = { to?: string; title?: string; evaluations?: string; json?: boolean };
+type ReportFlags = { to?: string; title?: string; price?: string; evaluations?: string; json?: boolean };
 
-async function report(names: string[], { to, title, evaluations: root, json }: ReportFlags): Promise<void> {
+async function report(names: string[], { to, title, price, evaluations: root, json }: ReportFlags): Promise<void> {
   const sweeps = await foundSweeps(names);
   if (sweeps.length > 0) {
     if (names.length > 1) {
@@ -45,6 +49,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
   const { checkEvaluations, checkLog } = await import('../checkpoints/chain.js');
   const { writeReport } = await import('../reports/report.js');
   const { keptStatistics } = await import('../tasks/kept-statistics.js');
+  const { pricesOf } = await import('../tasks/language-model.js');
   const named = names.map((name) => {
     const evaluation = foundEvaluation(name, root);
     if (evaluation !== undefined) return { evaluation };
@@ -66,6 +71,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
       to: to === undefined ? place : resolve(to),
       evaluations: named.flatMap(({ evaluation }) => evaluation ?? []),
       statistics: keptStatistics,
+      prices: price === undefined ? undefined : pricesOf([`price=${price}`]),
       title,
     },
   );

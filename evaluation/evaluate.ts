@@ -6,6 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { AboutEvaluation, EvaluationRecord, Example } from '../src/run/evaluation.js';
 import { numberText } from '../src/run/figures.js';
 import type { Progress } from '../src/run/progress.js';
+import { countOfEvaluated } from '../src/metrics/intervals.js';
 import { Rng } from '../src/run/seeds.js';
 import { noCalls } from './ask.js';
 import { allFigures, columnsOf, metricsOf, slicesOf } from './figures.js';
@@ -122,9 +123,7 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
 /** Options of a curve. */
 export type CurveOptions = { line: Progress; signal?: AbortSignal | undefined };
 
-/**
- * Means of some figures, by `eval/…`: no intervals, since a curve shows its spread over seeds. Figures that are not counted are left out.
- */
+/** Means of some figures, by `eval/…`, and how many samples they are of. Figures that are not counted are left out. */
 export async function curveOf<S extends Sample, Answer, R extends Row>(
   runner: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
@@ -150,7 +149,7 @@ export async function curveOf<S extends Sample, Answer, R extends Row>(
   const [main] = counted;
   const value = main && Object.fromEntries(means)[`eval/${main.key}`];
   line.finish(value === undefined ? '' : `${main!.title} ${numberText(value, main!.unit)}`);
-  return Object.fromEntries(means);
+  return { ...Object.fromEntries(means), [countOfEvaluated]: samples.length };
 }
 
 function recordOf<S extends Sample, Answer, R extends Row>(

@@ -1,5 +1,5 @@
 /** Repeats of samples, for models that do not answer twice alike. */
-import { deviation, mean } from '../src/metrics/bootstrap.js';
+import { deviation, mean } from '../src/metrics/intervals.js';
 import type { Section } from '../src/run/evaluation.js';
 import { type Figure, numberText } from '../src/run/figures.js';
 import { columnsOf } from './figures.js';

@@ -1,7 +1,7 @@
 /** Results of a sweep: its trials in order of their figure, the best one, and the command that trains it again. */
 import { join } from 'node:path';
 import { functionalAnova } from '../src/metrics/functional-anova.js';
-import { studentInterval } from '../src/metrics/bootstrap.js';
+import { studentInterval } from '../src/metrics/intervals.js';
 import { rankedTrials, trialsOf, type SweepInfo, type SweepRecord, type Trial, axesOf } from '../src/run/sweep.js';
 import { commandLine } from '../src/run/command-line.js';
 import { overridesOf } from './space.js';

@@ -1,4 +1,5 @@
 /** Training curves: evaluation figures (large) and diagnostics. */
+import { deviation } from '../src/metrics/intervals.js';
 import type { Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import type { Level, LinePlot, PlotLine, Value } from './plots/plot.js';
@@ -147,6 +148,7 @@ function thinned({ lines, window = 1, ...plot }: LinePlot): LinePlot {
     ...line,
     x: line.x.map((places) => places && thin(places)),
     seeds: line.seeds.map(thin),
+    ...(line.low && line.high && { low: thin(line.low), high: thin(line.high) }),
   }));
   const stride = Math.max(1, ...lines.map(({ seeds }, i) => seeds[0]!.length / thinner[i]!.seeds[0]!.length));
   return { ...plot, lines: thinner, window: 1 + 2 * Math.round((window - 1) / 2 / stride) };
@@ -174,6 +176,23 @@ function levelOf(valid: ResultSet | undefined, key: string, isMeant: (row: Resul
   const row = valid?.rows.find(isMeant);
   const mean = row?.metrics[key.replace('eval/', '')];
   return row && mean && key.startsWith('eval/') ? [{ label: row.label, value: mean.value }] : [];
+}
+
+/** When each line of the first chart with levels comes to each of them: mean over its seeds on the first axis. */
+function passingOf(measured: readonly Measured[]): string {
+  const plot = measured.find(({ plot: { levels = [] } }) => levels.length > 0)?.plot;
+  if (!plot) return '';
+  const said = plot.levels!.flatMap((level) =>
+    plot.lines.flatMap(({ label, x, seeds }) => {
+      const firsts = seeds.map((seed) => seed.findIndex((value) => value !== null && value >= level.value));
+      const places = firsts.flatMap((first) => (first < 0 ? [] : [Number(x[0]![first])]));
+      if (places.length === 0) return [];
+      const spread = places.length < 3 ? '' : ` ± ${plain(Number(deviation(places).toPrecision(2)))}`;
+      const some = places.length < seeds.length ? ` (${places.length} of ${seeds.length} seeds)` : '';
+      return [`${label} reaches ${level.label} at ${plain(Number(meanOf(places).toPrecision(3)))}${spread}${some}`];
+    }),
+  );
+  return said.length > 0 ? `By ${plot.title}, in ${plot.axes[0]}: ${said.join('; ')}.` : '';
 }
 
 /** Figures with a single value, which have no curve. */
@@ -204,6 +223,9 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
     most > 1 && 'Thick: mean over seeds; thin: each seed.',
     measured.some(({ plot }) => plot.lines.some(({ seeds }) => seeds.length > 2)) &&
       'Shaded: 95\u00a0% interval of the mean over seeds (Student’s t).',
+    measured.some(({ plot }) => plot.lines.some(({ low }) => low)) &&
+      'Shaded, of a single seed: 95\u00a0% interval over the samples evaluated (Wilson).',
+    passingOf(measured),
     windows.length > 0
       ? `Smoothing: moving mean over ${windows.sort((a, b) => a - b).join(' or ')} points; evaluations are as measured.`
       : 'No smoothing.',

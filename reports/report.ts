@@ -14,7 +14,7 @@ import { collectResults } from './results.js';
 import { type Statistics, withStatistics } from './statistics.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
-import { agentCostTable, phaseCostTable } from './tables.js';
+import { agentCostTable, phaseCostTable, type Prices } from './tables.js';
 import { settingsKey } from './format.js';
 
 /** Paths of the page and its charts. */
@@ -35,6 +35,8 @@ interface ReportOptions {
   status?: string | undefined;
   /** Default: no tests, and intervals of these runs alone. */
   statistics?: Statistics;
+  /** Default: costs are compared by processor time. */
+  prices?: Prices | undefined;
 }
 
 /**
@@ -43,7 +45,7 @@ interface ReportOptions {
  */
 export async function writeReport(
   runs: readonly RunInfo[],
-  { to, evaluations = [], title, status, statistics }: ReportOptions,
+  { to, evaluations = [], title, status, statistics, prices }: ReportOptions,
 ): Promise<Report> {
   if (runs.length + evaluations.length === 0)
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
@@ -74,7 +76,7 @@ export async function writeReport(
         title: subjects.length > 1 ? `Training on ${dataset}` : 'Training',
         table: phaseCostTable(own),
       })),
-      ...sets.map((set) => ({ title: `Answering: ${set.title}`, table: agentCostTable(set) })),
+      ...sets.map((set) => ({ title: `Answering: ${set.title}`, table: agentCostTable(set, prices) })),
     ].filter(({ table }) => table.rows.length > 0),
     ...environmentView(groups, saved),
     diagnostics: await draw(trained.flatMap(diagnosticFigures)),

@@ -7,7 +7,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile } from '../src/run/files.js';
 import { packageRoot } from '../src/run/locations.js';
 import { ofShape } from '../src/run/read-json.js';
-import { deviationOf } from './plots/series.js';
+import { deviation as deviationOf } from '../src/metrics/intervals.js';
 
 const command = z.string().regex(/^kgwalk (train|evaluate) \S/);
 

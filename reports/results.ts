@@ -52,6 +52,8 @@ export interface ResultRow {
   folders: readonly string[];
   /** This agent's main figure minus the subject's; absent for the subject itself, and without a comparison. */
   difference?: TestedDifference | undefined;
+  /** Processor seconds of training, mean over seeds; absent where they are not known, and for agents that were not trained. */
+  trainingSeconds?: number | undefined;
 }
 
 /** All agents on the same samples; simulations share one error rate. */

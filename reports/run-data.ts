@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { deviation as deviationOf } from '../src/metrics/intervals.js';
 import { isPlain, settingDifferences, valueAt } from '../src/run/config-values.js';
 import { checkEvaluationSeal, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { readJsonLines } from '../src/run/json-lines.js';
@@ -14,7 +15,7 @@ import { evaluationFiles, runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
 import type { Estimate, EvaluationMetrics } from '../src/run/figures.js';
 import { agentColors, palette } from './plots/colors.js';
-import { deviationOf, meanOf } from './plots/series.js';
+import { meanOf } from './plots/series.js';
 import { algorithmOf, kindOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './format.js';
 
 interface TrainedBy {

@@ -16,6 +16,8 @@ export type Statistics = (
     difference?: TestedDifference | undefined;
     /** Figures over seeds and samples by key, where there are enough seeds. */
     estimates?: Readonly<Record<string, Estimate>> | undefined;
+    /** Processor seconds of training, mean over seeds, where they are known. */
+    trainingSeconds?: number | undefined;
   }[]
 >;
 
@@ -30,13 +32,19 @@ export function withStatistics(sets: readonly ResultSet[], statistics: Statistic
       return {
         ...set,
         rows: rows.map((row, i): ResultRow => {
-          const { difference, estimates } = found[i]!;
-          if (!estimates) return { ...row, difference };
+          const { difference, estimates, trainingSeconds } = found[i]!;
+          if (!estimates) return { ...row, difference, trainingSeconds };
           const metrics = Object.entries(row.metrics).map(([key, mean]) => {
             const { low, high } = estimates[key] ?? mean;
             return [key, { ...mean, low, high }] as const;
           });
-          return { ...row, difference, metrics: namedBy(metrics), overSeeds: Object.keys(estimates).length > 0 };
+          return {
+            ...row,
+            difference,
+            trainingSeconds,
+            metrics: namedBy(metrics),
+            overSeeds: Object.keys(estimates).length > 0,
+          };
         }),
       };
     }),

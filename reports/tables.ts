@@ -218,15 +218,28 @@ function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string
   return [...Object.entries(counted), ...totals].map(([key, value]) => [words(key), value]);
 }
 
-/** Cost per sample and in total for each agent; empty columns are left out. */
-export function agentCostTable({ rows }: ResultSet): Table {
+/** Price of tokens, and of a second of a processor core. */
+export interface Prices {
+  of(usage: { promptTokens: number; cachedTokens: number; completionTokens: number }): number;
+  processorSecond: number;
+}
+
+/** Cost per sample and in total for each agent, and when training pays off; empty columns are left out. */
+export function agentCostTable(set: ResultSet, prices?: Prices): Table {
+  const { rows } = set;
+  const trained = mainRow(set);
+  const pays = rows.map((row) => paysOffCell(trained, row, prices));
+  const isPaid = pays.some((cell) => cell !== undefined);
   const kinds = [...new Set(rows.flatMap(({ cost }) => Object.keys(cost)))].filter((kind) =>
     rows.some(({ cost }) => cost[kind]?.total),
   );
   const timed = rows.some(({ speed }) => speed);
   const priced = rows.filter(({ cost, speed }) => speed || kinds.some((kind) => cost[kind]?.total));
   return {
-    head: ['agent', ...(timed ? ['time a sample'] : []), ...kinds.map((kind) => `${wordsOf(kind)} a sample`)],
+    head: [
+      ...['agent', ...(timed ? ['time a sample'] : []), ...kinds.map((kind) => `${wordsOf(kind)} a sample`)],
+      ...(isPaid ? [`training of ${trained.label} pays off`] : []),
+    ],
     rows: priced.map((row) => ({
       own: row.own,
       cells: [
@@ -238,9 +251,32 @@ export function agentCostTable({ rows }: ResultSet): Table {
           const details = [`${plain(Math.round(cost.total))} in all`];
           return { text: plain(Number(cost.mean.toPrecision(3))), details };
         }),
+        ...(isPaid ? [pays[rows.indexOf(row)] ?? { text: '' }] : []),
       ],
     })),
   };
+}
+
+/**
+ * After how many samples training was cheaper than asking this agent: by price, else by processor time. Undefined where either is not
+ * known, and for agents that ask no model.
+ */
+function paysOffCell(trained: ResultRow, row: ResultRow, prices: Prices | undefined): Cell | undefined {
+  const costOf = ({ speed, cost, model }: ResultRow) => {
+    const seconds = speed?.cpuPerSample;
+    if (!prices) return seconds;
+    const mean = (kind: string) => cost[kind]?.mean ?? 0;
+    const [promptTokens, cachedTokens] = [mean('promptTokens'), mean('cachedTokens')];
+    const tokens = prices.of({ promptTokens, cachedTokens, completionTokens: mean('completionTokens') });
+    return model === undefined && seconds === undefined ? undefined : tokens + prices.processorSecond * (seconds ?? 0);
+  };
+  const [own, other] = [costOf(trained), costOf(row)];
+  if (trained.trainingSeconds === undefined || row.model === undefined || own === undefined || other === undefined)
+    return undefined;
+  const write = (value: number) => `${plain(Number(value.toPrecision(2)))}${prices ? '' : ' processor s'}`;
+  const training = trained.trainingSeconds * (prices ? prices.processorSecond : 1);
+  const text = other > own ? `after ${plain(Math.ceil(training / (other - own)))} samples` : 'never';
+  return { text, details: [`${write(training)}, then ${write(own)} a sample against ${write(other)}`] };
 }
 
 /** A value over its interval, in the figure's unit. */

@@ -4,7 +4,7 @@ import type { Row, Sample } from '../evaluation/score.js';
 import { temporaryFolder } from '../src/run/files.js';
 import { type EvaluatedTask, evaluateNamed } from './evaluate.js';
 import type { EvaluationFlags } from './flags.js';
-import { priceOf, settingsOfPrice } from './language-model.js';
+import { pricesOf, settingsOfPrice } from './language-model.js';
 import type { Data, Named, Work } from './task.js';
 
 /** Sums over all samples. No prompt counts as cached. */
@@ -33,7 +33,7 @@ export async function forecastEvaluation<S extends Sample, Answer, R extends Row
   work: Work,
 ): Promise<Forecast> {
   const { replyTokens, repeats } = settingsOfPrice(flags.modelSet);
-  const price = priceOf(flags.modelSet);
+  const prices = pricesOf(flags.modelSet);
   const model = flags.model?.startsWith('oracle:') ? flags.model : 'oracle:0.1';
   const evaluations = temporaryFolder('forecast');
   try {
@@ -43,7 +43,7 @@ export async function forecastEvaluation<S extends Sample, Answer, R extends Row
     const [calls, promptTokens] = [total('calls'), total('promptTokens')];
     const pricedWith = (completionTokens: number) => ({
       completionTokens,
-      ...(price && { price: price({ promptTokens, cachedTokens: 0, completionTokens }) }),
+      ...(prices && { price: prices.of({ promptTokens, cachedTokens: 0, completionTokens }) }),
     });
     const most = replyTokens === undefined ? {} : { most: pricedWith(calls * replyTokens) };
     return {

@@ -3,8 +3,10 @@ import { estimateOverSeeds, pairedOverSeeds } from '../evaluation/compare.js';
 import { readEvaluation } from '../evaluation/keep.js';
 import type { Measure, Row } from '../evaluation/score.js';
 import { leastSeeds, type PairedDifference } from '../src/metrics/bootstrap.js';
+import { mean } from '../src/metrics/intervals.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Estimate, Figure } from '../src/run/figures.js';
+import { trainingCostOf } from './training-cost.js';
 import { loadTask, taskNames, type TaskName } from './index.js';
 
 /** Statistics of one agent. */
@@ -13,6 +15,8 @@ interface AgentStatistics {
   difference?: PairedDifference | undefined;
   /** Figures over seeds and samples by key, where there are enough seeds; undefined where there are not, or rows are gone. */
   estimates?: Readonly<Record<string, Estimate>> | undefined;
+  /** Processor seconds of training, mean over seeds; undefined where some seed's are not known. */
+  trainingSeconds?: number | undefined;
 }
 
 /**
@@ -40,7 +44,8 @@ export async function keptStatistics(
         ? pairedOverSeeds(measure!, figures[0], rowsOf(own), rowsOf(against), { paired })
         : undefined;
     const estimates = own.length < leastSeeds ? undefined : estimatesOf(measure!, figures, rowsOf(own));
-    return { difference, estimates };
+    const trained = own.map(({ record }, i) => trainingCostOf({ folder: folders[i]!, record })?.cpuSeconds ?? NaN);
+    return { difference, estimates, trainingSeconds: mean(trained) || undefined };
   });
 }
 
@@ -57,7 +62,7 @@ function readRows(measure: Measure<Row>, folders: readonly string[]) {
   try {
     return folders.map((folder) => {
       const { record, rows } = readEvaluation(folder, measure);
-      return { run: record.run, rows };
+      return { run: record.run, record, rows };
     });
   } catch (error) {
     // A record whose rows are gone is shown all the same.

@@ -8,7 +8,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { AgentFlags, Choices } from './flags.js';
 import type { Work } from './task.js';
 
-const prices = /^\d*\.?\d+,\d*\.?\d+,\d*\.?\d+$/;
+const prices = /^\d*\.?\d+(?:,\d*\.?\d+){2,3}$/;
 
 const replyTokens = z
   .int()
@@ -42,7 +42,13 @@ const serverSettings = z.strictObject({
     .default(1)
     .describe('how often each sample is asked, for models that do not answer twice alike'),
   extra: z.record(z.string(), z.unknown()).optional().describe('further fields of every request, as JSON'),
-  price: z.string().regex(prices).optional().describe('price of a million tokens of prompts, cached prompts, replies'),
+  price: z
+    .string()
+    .regex(prices)
+    .optional()
+    .describe(
+      'price of a million tokens of prompts, cached prompts, replies, and if given of an hour of a processor core',
+    ),
   rpm: z.number().gt(0).optional().describe('requests a minute, at most'),
   tpm: z.number().gt(0).optional().describe('tokens of prompts and replies a minute, at most'),
   concurrency: z.int().min(1).default(4).describe('requests under way at once, fewer while the server is busy'),
@@ -59,13 +65,19 @@ export function settingsOfPrice(set: readonly string[]) {
   });
 }
 
-/** Price of tokens by `--model-set price=IN,CACHED,OUT`, of a million each; undefined without. */
-export function priceOf(set: readonly string[]): ((usage: Usage) => number) | undefined {
+/**
+ * Prices of tokens and of a second of a processor core by `--model-set price=IN,CACHED,OUT[,HOUR]`, tokens by the million; undefined
+ * without, and 0 for processors without HOUR.
+ */
+export function pricesOf(set: readonly string[]) {
   const { price } = settingsOfPrice(set);
   if (price === undefined) return undefined;
-  const [fresh, cached, written] = price.split(',').map(Number) as [number, number, number];
-  return ({ promptTokens, cachedTokens, completionTokens }) =>
-    ((promptTokens - cachedTokens) * fresh + cachedTokens * cached + completionTokens * written) / 1e6;
+  const [fresh, cached, written, hour = 0] = price.split(',').map(Number) as [number, number, number, number?];
+  return {
+    of: ({ promptTokens, cachedTokens, completionTokens }: Usage) =>
+      ((promptTokens - cachedTokens) * fresh + cachedTokens * cached + completionTokens * written) / 1e6,
+    processorSecond: hour / 3600,
+  };
 }
 
 /** Time that a server may take to respond. Milliseconds. */

@@ -9,6 +9,7 @@ import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { goldSet } from '../../envs/relation-walk/rules.js';
 import { diffConfig } from '../../src/run/config-values.js';
 import { numberText } from '../../src/run/figures.js';
+import { countOfEvaluated } from '../../src/metrics/intervals.js';
 import { Rng, sampled } from '../../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';
 import { fitPhase } from '../../trainers/phase.js';
@@ -162,7 +163,8 @@ async function evaluateReader(
   samples.forEach(madeFromSamples('choice', 'best checkpoint'));
   const figures = Object.entries(sums).map(([key, sum]) => [`eval/${key}`, sum / samples.length] as const);
   line.finish(`Hit@1 ${numberText(sums['hit@1'] / samples.length)} %`);
-  return Object.fromEntries(figures.filter(([key]) => withChains || key !== 'eval/chain'));
+  const shown = figures.filter(([key]) => withChains || key !== 'eval/chain');
+  return { ...Object.fromEntries(shown), [countOfEvaluated]: samples.length };
 }
 
 const usualWalk = relationWalkSettings.parse({});

@@ -13,6 +13,7 @@ import {
 import { VectorEnv } from '../../envs/vector-env.js';
 import { AdamW } from '../../src/nn/adamw.js';
 import { numberText } from '../../src/run/figures.js';
+import { countOfEvaluated } from '../../src/metrics/intervals.js';
 import { sampled } from '../../src/run/seeds.js';
 import type { Actor } from '../../trainers/actor.js';
 import { clonePhase, shownSteps } from '../../trainers/clone.js';
@@ -177,7 +178,8 @@ async function evaluateOnValid(
     }),
   };
   line.finish(`F1 ${numberText(figures.f1)} %`);
-  return Object.fromEntries(Object.entries(figures).map(([key, value]) => [`eval/${key}`, value]));
+  const named = Object.entries(figures).map(([key, value]) => [`eval/${key}`, value] as const);
+  return { ...Object.fromEntries(named), [countOfEvaluated]: outcomes.length };
 }
 
 /** Settings that do not fit walks over relations, one line each. */

@@ -4,6 +4,7 @@
  */
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
+import { wilson } from '../../src/metrics/intervals.js';
 import type { ProvenanceRecord } from '../../src/run/provenance.js';
 import type { KnownSamples } from './known-samples.js';
 
@@ -110,17 +111,11 @@ export function goldShareByCount(
   }
   const shares = [...candidates.keys()]
     .filter((count) => candidates[count]! > 0)
-    .map((count) => ({ count, candidates: candidates[count]!, ...shareOf(golds[count]!, candidates[count]!) }));
+    .map((count) => {
+      const goldShare = golds[count]! / candidates[count]!;
+      return { count, candidates: candidates[count]!, goldShare, ...wilson(goldShare, candidates[count]!) };
+    });
   return { shares, monotone: shares.every((share, i) => i === 0 || !isBelow(share, shares[i - 1]!)) };
-}
-
-/** @source Wilson 1927: an interval for a share that holds near 0 too */
-function shareOf(golds: number, n: number): Pick<CountShare, 'goldShare' | 'low' | 'high'> {
-  const z = 1.96;
-  const share = golds / n;
-  const middle = (share + z ** 2 / (2 * n)) / (1 + z ** 2 / n);
-  const half = (z / (1 + z ** 2 / n)) * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2));
-  return { goldShare: share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
 function isBelow(a: CountShare, b: CountShare): boolean {

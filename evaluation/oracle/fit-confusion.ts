@@ -1,5 +1,5 @@
 /** Error rate and confusion of the simulated model that make the errors of a real one most likely. */
-import { percentiles } from '../../src/metrics/bootstrap.js';
+import { percentiles } from '../../src/metrics/intervals.js';
 import type { Estimate } from '../../src/run/figures.js';
 import { Rng } from '../../src/run/seeds.js';
 import { confusedError } from './confusion.js';

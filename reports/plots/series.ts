@@ -1,14 +1,14 @@
 /** From the records of a log to plots of its metrics, for reports and the live page: lines, axes, units, smoothing. */
+import { countOfEvaluated, studentInterval, wilson } from '../../src/metrics/intervals.js';
 import { type Declared, measureOf, phaseWords } from '../titles.js';
 import type { LinePlot, PlotLine, Value } from './plot.js';
 
 /** A record of `metrics.jsonl`; null for values that are not finite. */
 export type LoggedMetrics = { phase: string; step: number; metrics: Readonly<Record<string, Value>> };
 
-/** Cost of a phase: environment steps, seconds of wall time, milliseconds of processor time. */
-type Taken = 'time/env_steps' | 'seconds' | 'time/cpu_ms';
-
-const costs = ['time/env_steps', 'seconds', 'time/cpu_ms'] as const satisfies readonly Taken[];
+/** Cost of a phase: environment steps, seconds of wall time, milliseconds of processor time, tokens that the language model reads. */
+const costs = ['time/env_steps', 'seconds', 'time/cpu_ms', 'time/asked_tokens'] as const;
+type Taken = (typeof costs)[number];
 
 /** A record of `timing.jsonl`. */
 export type Timing = { readonly phase: string; readonly step: number } & { readonly [Key in Taken]?: Value };
@@ -51,21 +51,31 @@ export function plotsOf(lines: readonly RunLine[], phase: string, options: PlotO
   const keys = new Set(logged.flatMap(({ runs }) => runs.flatMap(({ series }) => [...series.keys()])));
   const plots = new Map<string, LinePlot>();
   for (const key of keys) {
+    if (key === countOfEvaluated) continue;
     const all = logged.flatMap(({ line, runs }) => ({ ...line, ...overSeeds(runs, key, growing) }));
     const long = all.filter(({ at }) => at.step.length > 1);
     const drawn = growing || long.length === 0 ? all.filter(({ at }) => at.step.length > 0) : long;
     if (drawn.length === 0) continue;
     const values = drawn.flatMap(({ seeds }) => seeds.flat()).filter((value) => value !== null);
     const axes = axesOf(phase, drawn, axis, growing);
+    const measure = measureOf(key, figures, values);
     plots.set(key, {
-      kind: 'lines',
-      ...measureOf(key, figures, values),
-      axes: axes.map(({ label }) => label),
-      lines: drawn.map(({ at: _, ...line }, i) => ({ ...line, x: axes.map(({ places }) => places[i]!) })),
+      ...{ kind: 'lines', ...measure, axes: axes.map(({ label }) => label) },
+      lines: drawn.map(({ at: _, counts, ...line }, i) => ({
+        ...{ ...line, x: axes.map(({ places }) => places[i]!) },
+        ...(measure.unit === '%' && key.startsWith('eval/') && bandOf(line.seeds, counts)),
+      })),
       window: windowOf(key, largest(drawn.map(({ at }) => at.step.length)), smoothing),
     });
   }
   return plots;
+}
+
+/** Interval of the shares of a single seed over the samples that they are means of; undefined for several seeds, or without counts. */
+function bandOf([seed, ...others]: Value[][], counts: Value[]): { low: Value[]; high: Value[] } | undefined {
+  if (others.length > 0 || !counts.every((n) => n !== null)) return undefined;
+  const ends = seed!.map((share, i) => (share === null ? { low: null, high: null } : wilson(share, counts[i]!)));
+  return { low: ends.map(({ low }) => low), high: ends.map(({ high }) => high) };
 }
 
 const byCost = <Value>(of: (cost: Taken) => Value) =>
@@ -80,7 +90,7 @@ function overSeeds(
   >)[],
   key: string,
   growing: boolean,
-): { seeds: Value[][]; at: AtAxes } {
+): { seeds: Value[][]; at: AtAxes; counts: Value[] } {
   const known = runs.filter(({ series }) => series.has(key));
   const logged = known.map(({ series }) => series.get(key)!);
   const all = new Set(logged.flatMap((values) => [...values.keys()]));
@@ -91,7 +101,8 @@ function overSeeds(
       return costs.length === 0 || (!growing && costs.length < known.length) ? null : meanOf(costs);
     });
   const seeds = logged.map((values) => steps.map((step) => values.get(step) ?? null));
-  return { seeds, at: { step: steps, ...byCost(taken) } };
+  const counts = steps.map((step) => known[0]?.series.get(countOfEvaluated)?.get(step) ?? null);
+  return { seeds, at: { step: steps, ...byCost(taken) }, counts };
 }
 
 /** Axes on which every line has its places, the wanted one first, in units that suit the largest value. */
@@ -127,6 +138,11 @@ const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; un
     { from: 0, scale: 1000, unit: 'processor seconds' },
     { from: 120_000, scale: 60_000, unit: 'processor minutes' },
     { from: 7_200_000, scale: 3_600_000, unit: 'processor hours' },
+  ],
+  'time/asked_tokens': [
+    { from: 0, scale: 1, unit: 'tokens read by the model' },
+    { from: 20_000, scale: 1000, unit: 'thousands of tokens read by the model' },
+    { from: 20_000_000, scale: 1_000_000, unit: 'millions of tokens read by the model' },
   ],
 };
 
@@ -186,9 +202,6 @@ export function windowOf(key: string, points: number, share = 0.05): number {
   return key.startsWith('eval/') || points < 40 ? 1 : 2 * Math.round((points * share) / 2) + 1;
 }
 
-/** Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; above, the normal quantile is close enough. */
-const tQuantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-
 /** Maximum of any number of values (`Math.max` is limited to some hundred thousand arguments). -Infinity if empty. */
 export function largest(values: Iterable<number>): number {
   let most = -Infinity;
@@ -199,18 +212,6 @@ export function largest(values: Iterable<number>): number {
 /** Arithmetic mean; NaN if empty. */
 export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Standard deviation of a sample; NaN for fewer than two values. */
-export function deviationOf(values: readonly number[]): number {
-  const mean = meanOf(values);
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
-}
-
-/** Half of the 95 % interval of the mean (Student's t), for at least three values. */
-export function halfInterval(values: readonly number[]): number {
-  const quantile = tQuantiles[values.length - 3] ?? 1.96;
-  return (quantile * deviationOf(values)) / Math.sqrt(values.length);
 }
 
 /** Mean over a centred window, cut at the ends; NaN values are skipped. */
@@ -246,8 +247,8 @@ export function courseOf({ seeds, low, high }: Pick<PlotLine, 'seeds' | 'low' | 
   const mean = (smooth[0] ?? []).map((_, i) => meanOf(at(i)));
   if (low && high) return { seeds: smooth, mean, low: numbers(low), high: numbers(high) };
   if (seeds.length < 3) return { seeds: smooth, mean };
-  const half = mean.map((_, i) => halfInterval(at(i)));
-  return { seeds: smooth, mean, low: mean.map((one, i) => one - half[i]!), high: mean.map((one, i) => one + half[i]!) };
+  const ends = mean.map((_, i) => studentInterval(at(i)));
+  return { seeds: smooth, mean, low: ends.map(({ low }) => low), high: ends.map(({ high }) => high) };
 }
 
 const numbers = (values: readonly Value[]): number[] => values.map((value) => value ?? NaN);

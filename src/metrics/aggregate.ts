@@ -5,7 +5,8 @@
  */
 import type { Estimate } from '../run/figures.js';
 import { Rng } from '../run/seeds.js';
-import { type BootstrapOptions, mean, percentiles } from './bootstrap.js';
+import { type BootstrapOptions } from './bootstrap.js';
+import { mean, percentiles } from './intervals.js';
 
 /** One list of scores a data set, one score a run. */
 export type RunScores = readonly (readonly number[])[];

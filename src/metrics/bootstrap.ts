@@ -3,6 +3,7 @@
  */
 import type { Estimate } from '../run/figures.js';
 import { Rng } from '../run/seeds.js';
+import { mean, percentiles, wilson } from './intervals.js';
 
 /** Mean of a − b with its interval and test. */
 export interface PairedDifference extends Estimate {
@@ -42,7 +43,7 @@ export function bootstrapMeans(
 
 /** @param means of the resamples, ascending @param share values lie in [0, 1] */
 function intervalOf(value: number, means: Float64Array, clusters: readonly (string | number)[], share: boolean) {
-  return share && (value === 0 || value === 1) ? wilsonAt(value, new Set(clusters).size) : percentiles(means);
+  return share && (value === 0 || value === 1) ? wilson(value, new Set(clusters).size) : percentiles(means);
 }
 
 /**
@@ -76,7 +77,7 @@ function testedDifference(
   if (value === 0 || difference.low !== difference.high) return { ...difference, pValue: resampled };
   const pValue = Math.max(resampled, Math.min(1, 2 * 0.5 ** new Set(clusters).size));
   if (!(share && Math.abs(value) === 1)) return { ...difference, pValue };
-  const { low, high } = wilsonAt(value === 1 ? 1 : 0, new Set(clusters).size);
+  const { low, high } = wilson(value === 1 ? 1 : 0, new Set(clusters).size);
   return { ...difference, low: 2 * low - 1, high: 2 * high - 1, pValue };
 }
 
@@ -180,21 +181,6 @@ function clusterTotals(
   return { all: totalsOver((draw) => draw), drawn };
 }
 
-/** Arithmetic mean; NaN if empty. */
-export function mean(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  return sum / values.length;
-}
-
-/** Standard deviation of a sample; NaN for fewer than two values. */
-export const deviation = (values: readonly number[]): number => Math.sqrt(variance(values));
-
-function variance(values: readonly number[]): number {
-  const centre = mean(values);
-  return values.reduce((sum, one) => sum + (one - centre) ** 2, 0) / (values.length - 1);
-}
-
 /**
  * Mean over a group minus the mean over the rest, with a 95 % percentile interval over clusters: clusters are drawn with all samples of
  * both groups. Resamples with an empty group are dropped.
@@ -215,40 +201,4 @@ export function groupDifference(
   const sorted = Float64Array.from(drawn, difference).filter(Number.isFinite).sort();
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? NaN;
   return { value: difference(all), low: at(0.025), high: at(0.975), n: clusters.length };
-}
-
-/** 97.5 % quantile of the t distribution, by degrees of freedom from 1. @source any table of the distribution */
-const quantiles = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
-  2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
-
-/**
- * Mean with its 95 % interval, for independent values such as one per seed, at least one; of a single value both ends are NaN.
- * @source Student 1908
- */
-export function studentInterval(values: readonly number[]): Estimate {
-  const n = values.length;
-  const value = mean(values);
-  const half = (quantiles[n - 2] ?? quantiles.at(-1)!) * Math.sqrt(variance(values) / n);
-  return n < 2 ? { value, low: NaN, high: NaN, n } : { value, low: value - half, high: value + half, n };
-}
-
-/** Two-sided 95 % quantile of the normal distribution. */
-const z = 1.959964;
-
-/** Wilson's 95 % interval of a share of 0 or 1 over this many independent clusters: of 10, from 72 % to 100 %. */
-export function wilsonAt(share: 0 | 1, clusters: number): { low: number; high: number } {
-  const away = z ** 2 / (clusters + z ** 2);
-  return share === 1 ? { low: 1 - away, high: 1 } : { low: 0, high: away };
-}
-
-/** 2.5 % and 97.5 % percentiles. @param sorted ascending */
-export function percentiles(sorted: Float64Array): { low: number; high: number } {
-  const at = (share: number) => {
-    const position = share * (sorted.length - 1);
-    const below = sorted[Math.floor(position)]!;
-    return below + (sorted[Math.ceil(position)]! - below) * (position - Math.floor(position));
-  };
-  return { low: at((1 - 0.95) / 2), high: at((1 + 0.95) / 2) };
 }

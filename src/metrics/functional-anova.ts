@@ -3,7 +3,7 @@
  * @source Hutter, Hoos and Leyton-Brown 2014, "An efficient approach for assessing hyperparameter importance"
  */
 import { Rng } from '../run/seeds.js';
-import { mean } from './bootstrap.js';
+import { mean } from './intervals.js';
 
 interface Importance {
   /** By dimension: share of the forest's variance explained by it alone, mean and standard deviation over trees. */

@@ -10,5 +10,6 @@ export {
   type PairedDifference,
   pairedDifferences,
 } from './bootstrap.js';
+export { studentInterval, wilson } from './intervals.js';
 export * from './ranks.js';
 export * from './selective.js';

@@ -1,7 +1,8 @@
 /** Confidence of answers: accuracy on the most confident ones, and calibration of stated probabilities. */
 import { Rng } from '../run/seeds.js';
 import type { Estimate } from '../run/figures.js';
-import { type BootstrapOptions, percentiles, wilsonAt } from './bootstrap.js';
+import { type BootstrapOptions } from './bootstrap.js';
+import { percentiles, wilson } from './intervals.js';
 
 /** Answer with its confidence. */
 export interface RankedAnswer {
@@ -80,7 +81,7 @@ export function riskCoverage(
     accuracy: Object.fromEntries(
       coverages.map((coverage) => {
         const [own, many] = [accuracyAt(coverage), answered(coverage)];
-        const interval = own === 0 || own === 1 ? wilsonAt(own, many) : percentiles(drawn.get(coverage)!.sort());
+        const interval = own === 0 || own === 1 ? wilson(own, many) : percentiles(drawn.get(coverage)!.sort());
         return [coverage, { value: own, ...interval, n: many }];
       }),
     ),

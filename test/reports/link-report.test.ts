@@ -47,7 +47,7 @@ describe('settings of runs', () => {
       ...[1, 2, 3].map((seed) => trained('ppo', seed, { updates: 60 })),
       ...[1, 2, 3].map((seed) => trained('reinforce', seed, { updates: 30 })),
     ]);
-    const { figure, rows, equalSteps } = compareSettings(groups)!;
+    const { figure, rows, equalSteps, threshold } = compareSettings(groups)!;
     expect(equalSteps).toBe(30 * 5120);
     // Both learn alike: at equal steps they are equal, at the end the longer one is ahead.
     expect(rows[0]!.atEqualSteps).toEqual(rows[1]!.atEqualSteps);
@@ -56,8 +56,26 @@ describe('settings of runs', () => {
     // Student's t with two degrees of freedom over three seeds.
     expect((high - low) / 2).toBeCloseTo((4.303 * deviation!) / Math.sqrt(3), 12);
     expect((high + low) / 2).toBeCloseTo(value, 12);
-    const table = settingTable({ figure, rows, equalSteps: equalSteps! });
+    const table = settingTable({ figure, rows, equalSteps: equalSteps!, threshold });
     expect(table.head.slice(0, 3)).toEqual(['setting', 'MRR at 153,600 steps, %', 'best MRR, %']);
+    // Both learn alike, so that they pass nine tenths of the best at the same number of steps.
+    expect(table.head[5]).toBe(`steps to ${(100 * threshold).toFixed(1)}, %`);
+    const [first, second] = rows.map(({ stepsTo }) => stepsTo);
+    expect(first).toHaveLength(3);
+    expect(first).toEqual(second);
+    expect(Math.max(...first!)).toBeLessThanOrEqual(equalSteps!);
+    const none = {
+      figure,
+      rows: [
+        { ...rows[0]!, stepsTo: [4000, 6000] },
+        { ...rows[1]!, stepsTo: [] },
+      ],
+      threshold: 1,
+    };
+    expect(settingTable(none).rows.map(({ cells }) => cells[5])).toEqual([
+      { text: '5,000', details: ['2 of 3 seeds'] },
+      { text: '–' },
+    ]);
     expect(table.rows.map(({ cells }) => [cells[0]!.text, cells.at(-2)!.text])).toEqual([
       ['PPO', '14 min 0 s'],
       ['REINFORCE', '7 min 0 s'],

@@ -9,7 +9,7 @@ import { collectNoise, sweptFigures, sweptIn, sweptTable } from '../../reports/v
 import { openingOf, reservationsOf, resultOf } from '../../reports/intro.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
 import { collectResults } from '../../reports/results.js';
-import { missTable, resultTable, slicesTable } from '../../reports/tables.js';
+import { agentCostTable, missTable, resultTable, slicesTable } from '../../reports/tables.js';
 import { loadEvaluation, type EvaluationData } from '../../reports/run-data.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import {
@@ -384,4 +384,25 @@ describe('noise', () => {
   test('needs two error rates', () => {
     expect(collectNoise(collect([saved(madeUpSimulation('fiske', 1, 0))]))).toEqual([]);
   });
+});
+
+test('training pays off once the samples asked cost more, by processor time or by price', () => {
+  const [set] = collect([saved(madeUpAnswers('lookup', 0.9, { calls: 0 })), saved(madeUpAnswers('tog', 0.5))]);
+  const [walker, tog] = set!.rows;
+  const speed = (cpuPerSample: number) => ({ msPerSample: 1000 * cpuPerSample, cpuPerSample });
+  const cost = { ...tog!.cost, promptTokens: { ...tog!.cost.promptTokens!, mean: 1000 } };
+  const rows = [
+    { ...walker!, own: true, trainingSeconds: 90, speed: speed(0.5) },
+    { ...tog!, cost, speed: speed(2) },
+  ];
+  const cell = (some: typeof rows, prices?: Parameters<typeof agentCostTable>[1]) => {
+    const { head, rows: shown } = agentCostTable({ ...set!, rows: some }, prices);
+    return head.at(-1)!.startsWith('training of') ? shown.map(({ cells }) => cells.at(-1)!.text) : undefined;
+  };
+  expect(cell(rows)).toEqual(['', 'after 60 samples']);
+  expect(cell([rows[0]!, { ...rows[1]!, speed: speed(0.1) }])).toEqual(['', 'never']);
+  const prices = { of: ({ promptTokens }: { promptTokens: number }) => promptTokens / 1000, processorSecond: 0.1 };
+  // 9 for training; then 0.05 a sample against 1 for tokens and 0.2 for the processor.
+  expect(cell(rows, prices)).toEqual(['', 'after 8 samples']);
+  expect(cell([{ ...rows[0]!, trainingSeconds: undefined as never }, rows[1]!])).toBeUndefined();
 });

@@ -20,7 +20,7 @@ test('the share of golds is counted over the edges of the starts', () => {
   expect(monotone).toBe(true);
   // Wilson's interval of 0 of 2: up to z² / (2 + z²).
   expect(shares[0]!.low).toBe(0);
-  expect(shares[0]!.high).toBeCloseTo(1.96 ** 2 / (2 + 1.96 ** 2), 10);
+  expect(shares[0]!.high).toBeCloseTo(1.959964 ** 2 / (2 + 1.959964 ** 2), 10);
 });
 
 test('a count that marks the answer by being zero is not monotone', () => {
@@ -58,7 +58,7 @@ test('a count that edges of one relation share is looked at over relations', () 
   ]);
   const { low, high } = goldShareByCount(valid, world, of(train), 3, over).shares[1]!;
   // Wilson: 1.96 standard errors of the bound itself.
-  expect(0.5 - low).toBeCloseTo(1.96 * Math.sqrt((low * (1 - low)) / 2), 10);
+  expect(0.5 - low).toBeCloseTo(1.959964 * Math.sqrt((low * (1 - low)) / 2), 10);
   expect(high).toBeCloseTo(1 - low, 10);
 });
 

@@ -119,6 +119,22 @@ describe('plots of a phase', () => {
     expect(growing!.x[0]).toEqual([1, 2, 3]);
   });
 
+  test('band a share of one seed by the samples that it is a mean of, and the mean of several seeds not', () => {
+    const counted = (n: number): RunLog => ({
+      ...log([10, 50]),
+      metrics: [10, 50].map((step) => ({ phase: 'ppo', step, metrics: { 'eval/a': step / 100, 'eval/n': n } })),
+    });
+    const plots = plotsOf(lines(counted(100)), 'ppo', { axis: 'step' });
+    expect([...plots.keys()]).toEqual(['eval/a']);
+    const [line] = plots.get('eval/a')!.lines;
+    // Wilson 1927: 50 of 100 lie between 40.4 and 59.6 %.
+    expect([line!.low![1], line!.high![1]]).toEqual([expect.closeTo(0.4038, 4), expect.closeTo(0.5962, 4)]);
+    expect(
+      plotsOf(lines(counted(9), counted(9)), 'ppo', { axis: 'step' }).get('eval/a')!.lines[0]!.low,
+    ).toBeUndefined();
+    expect(plotsOf(lines(log([10, 50])), 'ppo', { axis: 'step' }).get('eval/a')!.lines[0]!.low).toBeUndefined();
+  });
+
   test('leave out lines of one step next to longer ones, unless runs grow', () => {
     const some = [...lines(log([1, 2])), { label: 'two', color: '#d55e00', runs: [log([1])] }];
     const labels = (growing: boolean) =>
@@ -138,6 +154,9 @@ describe('plots of a phase', () => {
     // What was just logged may not be timed yet.
     expect(axes([log([1, 2, 3], [1, 2])], true)).toEqual(['thousands of environment steps', 'updates', 'seconds']);
     expect(axes([log([1, 2, 3], [1])], true)).toEqual(['updates']);
+    const { metrics, timings } = log([1, 2, 3]);
+    const read = timings.map((one) => ({ ...one, 'time/asked_tokens': 900 }));
+    expect(axes([{ metrics, timings: read }]).at(-1)).toBe('tokens read by the model');
   });
 });
 

@@ -5,10 +5,8 @@ import {
   groupDifference,
   meanOverSeeds,
   pairedDifferences,
-  percentiles,
-  studentInterval,
-  wilsonAt,
 } from '../../../src/metrics/bootstrap.js';
+import { percentiles, studentInterval, wilson } from '../../../src/metrics/intervals.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 describe('the interval of a mean', () => {
@@ -242,9 +240,9 @@ describe('intervals in closed form', () => {
   test('a share at an edge has Wilson’s interval', () => {
     // Shares that are 1.96 standard errors from the edge.
     for (const clusters of [1, 10, 100]) {
-      const { low, high } = wilsonAt(1, clusters);
+      const { low, high } = wilson(1, clusters);
       expect([high, (1 - low) / Math.sqrt((low * (1 - low)) / clusters)]).toEqual([1, expect.closeTo(1.959964, 6)]);
-      expect(wilsonAt(0, clusters)).toEqual({ low: 0, high: expect.closeTo(1 - low, 12) });
+      expect(wilson(0, clusters)).toEqual({ low: 0, high: expect.closeTo(1 - low, 12) });
     }
   });
 });
@@ -287,7 +285,7 @@ describe('means over seeds', () => {
 
   test('of shares that are all right have a width', () => {
     const all = [1, 2, 3].map(() => ids.map(() => 1));
-    expect(meanOverSeeds(all, ids, { share: true })).toMatchObject(wilsonAt(1, 400));
+    expect(meanOverSeeds(all, ids, { share: true })).toMatchObject(wilson(1, 400));
   });
 
   test('compare: what seeds share goes out where runs belong together', () => {
