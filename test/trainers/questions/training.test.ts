@@ -31,7 +31,7 @@ describe('a training run on questions', () => {
     const records = readMetrics(join(unbroken, 'metrics.jsonl'));
     const curve = records.flatMap(({ metrics }) => ('eval/f1' in metrics ? [metrics] : []));
     expect(curve).toHaveLength(4);
-    expect(Object.keys(curve[0]!).sort()).toEqual(['eval/chain', 'eval/exact', 'eval/f1', 'eval/hit@1']);
+    expect(Object.keys(curve[0]!).sort()).toEqual(['eval/chain', 'eval/exact', 'eval/f1', 'eval/hit@1', 'eval/n']);
     expect(curve.at(-1)!['eval/f1']).toBeGreaterThan(0.9);
     const first = records[0]!.metrics;
     expect(first['train/feasibility_loss']).toBeGreaterThan(0.5);
