@@ -123,6 +123,9 @@ export const readerSettings = z.strictObject({
   reads: choice(['sentence', 'words'], 'sentence').describe(
     'What readers without attention make a question of: the frozen vector of its text, or the ends of a GRU over its words.',
   ),
+  supervision: choice(['answers', 'chain'], 'answers').describe(
+    'What readers of chains learn from: every chain that leads to answers, by its F1, or where it is known the chain alone that the question was made from.',
+  ),
   hops: z
     .enum(['instructions', 'pooled', 'given'])
     .nullable()

@@ -47,11 +47,11 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       await network.prepare(texts);
       // By text and id, so that sums do not depend on the order in which questions come.
       const learned = batch
-        .map(({ task, gold }, i) => ({
-          task,
-          text: texts[i]!,
-          feasible: finder.find(task, goldSet(gold), { horizon, widest, length: lengthOf(task) }),
-        }))
+        .map(({ task, gold }, i) => {
+          const feasible = finder.find(task, goldSet(gold), { horizon, widest, length: lengthOf(task) });
+          const [known] = settings.supervision === 'chain' ? gold.chains : [];
+          return { task, text: texts[i]!, feasible: known ? alone(feasible, known) : feasible };
+        })
         .filter(({ feasible }) => feasible.f1.length > 0)
         .sort((a, b) => compare(a.text, b.text) || compare(a.task.id, b.task.id));
       const pretrained = network.recordPretraining !== undefined && step < pretrain.steps;
@@ -103,6 +103,17 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The same chains, of which the given one earns alone; as they are where it is not among them. */
+function alone(feasible: FeasibleChains, chain: readonly number[]): FeasibleChains {
+  const { relations, offsets } = feasible;
+  const f1 = feasible.f1.map((_, c) => {
+    const isSame =
+      offsets[c + 1]! - offsets[c]! === chain.length && chain.every((one, i) => relations[offsets[c]! + i] === one);
+    return Number(isSame);
+  });
+  return f1.includes(1) ? { ...feasible, f1 } : feasible;
+}
 
 /** The chain that answers best, alone: of equal ones the first, which is the shortest. Undefined where none is right at all. */
 function bestOf({ relations, offsets, f1, cut }: FeasibleChains): FeasibleChains | undefined {
