@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { phases } from '../src/run/records.js';
 import { phaseTitle } from './curves.js';
 import type { Fact, PageView, Tile } from './html.js';
-import { edgeReservations } from './llm-ark.js';
+import { edgeReservations } from './papers/llm-ark.js';
 import { boundOf, mainRow, type ResultRow, type ResultSet } from './results.js';
 import { intervalsOver } from './statistics.js';
 import { encoderOf, seedOf, type RunData, type RunGroup, type Subject } from './run-data.js';

@@ -12,6 +12,7 @@ import { labelOf, plain, wordsOf } from './format.js';
 /** Mean, median, 95th percentile, maximum and total over samples. */
 export type Cost = EvaluationRecord['cost'][string];
 
+/** Evaluations of one agent on the same samples, averaged over seeds. */
 export interface ResultRow {
   label: string;
   /** Lines shown with its name: model, settings, notes, seeds. */
@@ -24,6 +25,8 @@ export interface ResultRow {
   own: boolean;
   /** See `kindOf`. */
   kind?: string | undefined;
+  /** Settings of its run; of several seeds those of the first. */
+  config?: Readonly<Record<string, unknown>> | undefined;
   /** `best`, `last`, `clone` or a step. */
   checkpoint?: string | undefined;
   /** Training method, such as `PPO`; over several seeds, all of them. */
@@ -374,6 +377,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     method: methods.length === 1 ? methods[0] : undefined,
     own: same[0]!.trained !== undefined,
     kind: same[0]!.trained?.kind,
+    config: same[0]!.trained?.config,
     seeds: same.length,
     asked: records.reduce((sum, { n }) => sum + n, 0),
     metrics: average(records.map(({ metrics }) => metrics)),

@@ -28,6 +28,8 @@ interface TrainedBy {
   /** Training method, such as `PPO`, and the kind of what was trained; absent if the run is missing. */
   method?: string | undefined;
   kind?: string;
+  /** Settings of the run; absent if it is missing. */
+  config?: RunInfo['config'];
 }
 
 /** Timings from the machine that ran it. */
@@ -127,7 +129,15 @@ function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase:
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
     const method = methodOf(config, checkpoint, phase);
     const label = plainName(id);
-    return { settings: settingsKey(config), label, checkpoint, seed: config.seed, method, kind: kindOf(config) };
+    return {
+      settings: settingsKey(config),
+      label,
+      checkpoint,
+      seed: config.seed,
+      method,
+      kind: kindOf(config),
+      config,
+    };
   } catch {
     return { settings: String(run), label: plainName(basename(String(run))), checkpoint };
   }
