@@ -153,7 +153,7 @@ const mostNamed = 8;
 
 /** The bundled model was trained on steps of these agents on the demo's own train questions. */
 function modelReservations({ rows }: ResultSet): string[] {
-  const asking = rows.filter(({ model }) => model !== undefined && basename(model) === demoModel);
+  const asking = rows.filter(({ model }) => model !== undefined && basename(model).startsWith(demoModel));
   if (asking.length === 0) return [];
   const names = asking.length > mostNamed ? `these ${asking.length} agents` : listed(asking.map(({ label }) => label));
   return [

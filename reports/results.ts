@@ -92,7 +92,7 @@ export function collectResults(evaluations: readonly EvaluationData[], subjects:
   const colorOf = colorBook(subjects, all);
   const sets = labelled.map(({ some, rows }) => setOf(some, rows, colorOf));
   const rank = ({ simulated, rows, about }: ResultSet) => {
-    if (simulated !== undefined) return 5 + (oracleError(simulated) ?? 0);
+    if (simulated !== undefined) return 5 + (oracleRates(simulated)?.error ?? 0);
     const best = rows.some(({ checkpoint }) => checkpoint === 'best');
     const trained = rows.some(({ own }) => own);
     return (rows.length === 1 && !trained ? 4 : best ? 0 : trained ? 2 : 3) + (about.split.includes('valid') ? 0.5 : 0);
@@ -109,10 +109,10 @@ export function collectResults(evaluations: readonly EvaluationData[], subjects:
   });
 }
 
-/** Error rate of a simulated model from its name, a fraction; undefined for other names. */
-export function oracleError(model: string | undefined): number | undefined {
-  const [, rate] = /^oracle:([\d.e-]+)$/.exec(model ?? '') ?? [];
-  return rate === undefined ? undefined : Number(rate);
+/** Rates of a simulated model from its name, `oracle:E` or `oracle:E,confuse=K`; undefined for other names. */
+export function oracleRates(model: string | undefined): { error: number; confuse: number } | undefined {
+  const [, error, confuse = '0'] = /^oracle:([\d.e-]+)(?:,confuse=([\d.e-]+))?$/.exec(model ?? '') ?? [];
+  return error === undefined ? undefined : { error: Number(error), confuse: Number(confuse) };
 }
 
 /** Words required in the title of every chart of a set. */

@@ -112,7 +112,7 @@ export const llmArk: Paper = {
   ],
 };
 
-/** What our walkers of the paper's kind read and compute in, what they leave out together, and their edges. */
+/** Text and precision of our walkers of the paper's kind, parts left out together, and edges. */
 function details(row: ResultRow): string[] {
   const { precision = 'f32' } = section(row, 'walker');
   const { encode } = section(row, 'stateText');

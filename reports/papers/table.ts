@@ -11,7 +11,7 @@ import { figureCell } from '../tables.js';
 /** A printed column, and which of our figures belongs there. */
 export interface PrintedFigure {
   head: string;
-  /** Of our figure. */
+  /** Key of our figure. */
   key: string;
   /** Default `%`. */
   unit?: Figure['unit'];
