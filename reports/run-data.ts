@@ -1,7 +1,7 @@
 /** Reads runs with their logs and evaluations with their timings, and groups runs that differ only in the seed. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { isPlain, settingDifferences, valueAt } from '../src/run/config-values.js';
 import { checkEvaluationSeal, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
@@ -96,7 +96,7 @@ export function loadRunData(info: RunInfo): RunData {
 
 /**
  * Reads a finished evaluation.
- * @param run run whose folder holds it; also the evaluated run unless the record names several
+ * @param run run whose folder holds it, also the evaluated run unless the record names several; default: read from that folder
  * @throws {WorkbenchError} `data` for a broken file
  */
 export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
@@ -110,7 +110,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     : [record.n, record.limit, record.seed];
   const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
   // An ensemble `RUN+RUN` belongs to none of its runs; its evaluation may be stored in any of them.
-  const by = record.run?.includes('+') ? record.run : (run ?? record.run);
+  const by = record.run?.includes('+') ? record.run : (run ?? record.run ?? dirname(dirname(resolve(folder))));
   const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
   return {
     name: basename(folder),
@@ -124,7 +124,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
 }
 
 /** Only the name of a missing run is known. */
-function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase: string | undefined): TrainedBy {
+function trainedBy(run: RunInfo | string, checkpoint: string, phase: string | undefined): TrainedBy {
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
     const method = methodOf(config, checkpoint, phase);

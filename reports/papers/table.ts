@@ -91,7 +91,7 @@ function partOf(table: PaperTable, { name, details }: Paper, sets: readonly Resu
           ...one.ours.flatMap((evaluated) => ourLines(evaluated, table, details)),
         ]),
       },
-      caption: `${said} Ours: ${titles.join('; ')}.`,
+      caption: `${said} Evaluated here: ${titles.join('; ')}.`,
     },
   ];
 }

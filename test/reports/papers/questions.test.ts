@@ -80,7 +80,7 @@ describe('tables of papers on questions', () => {
     expect(line.cells[1]!.details).toEqual(['n = 20, 30, 40']);
     expect(line.cells[0]!.details).toContain('small.gguf');
     expect(line.cells[2]!.details![0]).toMatch(/^\d+\.\d–\d+\.\d$/);
-    expect(caption).toContain('Ours: webqsp [fixture], webqsp, dev-valid · n = 40; ');
+    expect(caption).toContain('Evaluated here: webqsp [fixture], webqsp, dev-valid · n = 40; ');
   });
 
   test('read a subset from the slices of all questions', () => {
@@ -130,6 +130,9 @@ describe('tables of papers on questions', () => {
     });
     const { ours, table } = tablesOf(selfVeqa, [], [place]).get(1)!;
     expect(ours).toEqual({ 'NSM: ours': ['', '', '54.0', '60.0'] });
+    // On the page of a comparison the evaluation is read without its run.
+    const alone = collectResults([loadEvaluation(join(place, 'evaluations', '0'))], []);
+    expect(paperViews(selfVeqa, alone)[0]!.parts[0]!.table).toEqual(table);
     expect(table.rows.find(({ own }) => own)!.cells[0]!.details).toContain('teacher hybrid');
   });
 
