@@ -65,6 +65,8 @@ function turnAgents() {
 function arkEntry(prompt: ArkPrompt): AgentEntry<DialogueAgentResources, Agent> {
   return {
     needs: ['model'],
+    // One, and one more where its reply could not be read.
+    calls: 2,
     create: async ({ graph, ranking: { beamWidth }, taskClients }) =>
       arkAgent(prompt, { graph, beamWidth, clientFor: await taskClients() }),
   };

@@ -28,6 +28,8 @@ export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodT
   needs?: readonly ('encoder' | 'model' | 'embedding' | 'train')[];
   /** Switches without which it cannot be opened. Default none. */
   required?: readonly string[];
+  /** Calls that a sample may cost, at any budget: more would make no answer better. Default as many as the budget has. */
+  calls?: number;
   /** It awaits `graph.ensure` before it reads edges, so that the graph may lie behind an endpoint. Default false. */
   walksRemote?: boolean;
   /** Asks `resources` for what it needs before it is done: an evaluation is named by that, and later requests fail. */
@@ -80,6 +82,11 @@ export class AgentRegistry<Resources, Made> {
   /** True where an agent may call a language model. @throws as `entry` */
   asksModel(text: string): boolean {
     return this.entry(agentOf(text)).needs?.includes('model') ?? false;
+  }
+
+  /** True where the calls of an agent are those of the budget. */
+  spends(name: string): boolean {
+    return this.#entries.get(name)?.calls === undefined;
   }
 
   /** True where an agent has all switches that are set; values are not checked. @throws as `parse` for a part without `=` */

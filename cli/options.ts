@@ -111,7 +111,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
     )
     .option(
       '--model-set <key=value>',
-      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, replyTokens, heads, sequences; for a server: contextLength, replyTokens, reasoning=auto|off, temperature, topP, repeats, extra={json}, price=IN,CACHED,OUT[,HOUR], rpm, tpm, concurrency, retries, timeoutMs; repeatable',
+      'of prompted agents: contextLength, replyTokens, temperature, topP, repeats; for a file also threads, gpu, gpuLayers, heads, sequences; for a server also reasoning=auto|off, extra={json}, price=IN,CACHED,OUT[,HOUR], rpm, tpm, concurrency, retries, timeoutMs; repeatable',
       repeatable,
       [],
     )

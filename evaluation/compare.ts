@@ -1,5 +1,4 @@
 /** Several agents on the same samples: which differences are more than chance. */
-import { arkPrompts } from '../agents/prompted/ark/ark-agent.js';
 import {
   type BootstrapOptions,
   differenceOverSeeds,
@@ -48,7 +47,11 @@ export function compareEvaluations<R extends Row>(
 ): Comparison[] {
   const reference = named[against]!;
   refuseOtherSamples(named, reference);
-  if (!mixed) refuseMixture(named.map(({ record }) => record));
+  if (!mixed)
+    refuseMixture(
+      named.map(({ record }) => record),
+      measure.spends,
+    );
   const figures = reference.record.figures.filter(({ tested }) => tested);
   const differences = (rows: readonly R[], others: readonly R[]) =>
     Object.fromEntries(
@@ -70,13 +73,18 @@ export function compareEvaluations<R extends Row>(
   });
 }
 
-/** Refuses what would compare models or budgets rather than agents. Agents that ask no model go with all. @throws WorkbenchError `usage` */
+/**
+ * Refuses what would compare models or budgets rather than agents. Agents that ask no model go with all.
+ * @param spends see `Measure`
+ * @throws WorkbenchError `usage`
+ */
 export function refuseMixture(
   abouts: readonly Pick<EvaluationRecord, 'agent' | 'model' | 'simulated' | 'budget' | 'budgetMode'>[],
+  spends: (agent: string) => boolean = () => true,
 ): void {
   const prompted = abouts.filter(({ model }) => model !== undefined);
   const [first] = prompted;
-  const spending = prompted.find(spendsBudget);
+  const spending = prompted.find(({ agent }) => spends(agent));
   for (const other of prompted) {
     const models = `${first!.model} and ${other.model}`;
     const got =
@@ -84,7 +92,7 @@ export function refuseMixture(
         ? `a simulated model and a real one (${models})`
         : other.model !== first!.model
           ? `different models (${models})`
-          : spendsBudget(other) &&
+          : spends(other.agent) &&
             budgetText(other) !== budgetText(spending!) &&
             `different budgets (${budgetText(spending!)} and ${budgetText(other)})`;
     if (got === false) continue;
@@ -93,10 +101,6 @@ export function refuseMixture(
     throw new WorkbenchError('usage', message, { hint });
   }
 }
-
-/** False for prompts of a single call: no budget makes them better. */
-const spendsBudget = ({ agent }: Pick<EvaluationRecord, 'agent'>): boolean =>
-  !(arkPrompts as readonly string[]).includes(agent);
 
 /** @throws WorkbenchError `data` for evaluations of other samples than the reference's */
 export function refuseOtherSamples<R extends Row>(named: readonly Compared<R>[], reference: Compared<R>): void {

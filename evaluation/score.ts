@@ -89,6 +89,8 @@ export interface Measure<R extends Row> {
   costOf(row: R): Cost;
   /** `rows.arrow`; equal rows give equal bytes. */
   arrow(rows: readonly R[]): Uint8Array;
+  /** False for agents whose calls no budget changes. Default true. */
+  readonly spends?: (agent: string) => boolean;
   /** An evaluation that stands for several in comparisons, such as one for each way to pool walks. */
   views?<One extends Compared<R>>(evaluation: One): One[];
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { phases } from '../src/run/records.js';
 import { phaseTitle } from './curves.js';
 import type { Fact, PageView, Tile } from './html.js';
-import { edgeReservations } from './llm-ark.js';
+import { edgeReservations } from './papers/llm-ark.js';
 import { boundOf, mainRow, type ResultRow, type ResultSet } from './results.js';
 import { intervalsOver } from './statistics.js';
 import { encoderOf, seedOf, type RunData, type RunGroup, type Subject } from './run-data.js';
@@ -153,7 +153,7 @@ const mostNamed = 8;
 
 /** The bundled model was trained on steps of these agents on the demo's own train questions. */
 function modelReservations({ rows }: ResultSet): string[] {
-  const asking = rows.filter(({ model }) => model !== undefined && basename(model) === demoModel);
+  const asking = rows.filter(({ model }) => model !== undefined && basename(model).startsWith(demoModel));
   if (asking.length === 0) return [];
   const names = asking.length > mostNamed ? `these ${asking.length} agents` : listed(asking.map(({ label }) => label));
   return [

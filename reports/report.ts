@@ -10,6 +10,10 @@ import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './intro.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
 import { overSetsViews } from './over-sets.js';
+import { fiske } from './papers/fiske.js';
+import { llmArk } from './papers/llm-ark.js';
+import { selfVeqa } from './papers/self-veqa.js';
+import { paperViews } from './papers/table.js';
 import { collectResults } from './results.js';
 import { type Statistics, withStatistics } from './statistics.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
@@ -67,7 +71,11 @@ export async function writeReport(
     status: status ?? opening.status,
     walk: firstWalk(examples),
     facts: factsOf(subjects, sets),
-    results: [...(await resultViews(sets, trained, draw)), ...(await overSetsViews(sets, draw))],
+    results: [
+      ...(await resultViews(sets, trained, draw)),
+      ...(await overSetsViews(sets, draw)),
+      ...[llmArk, selfVeqa, fiske].flatMap((paper) => paperViews(paper, sets)),
+    ],
     noise: await noiseViews(sets, draw),
     curves: await draw(trained.flatMap(learningFigures)),
     examples,

@@ -12,6 +12,7 @@ import { labelOf, plain, wordsOf } from './format.js';
 /** Mean, median, 95th percentile, maximum and total over samples. */
 export type Cost = EvaluationRecord['cost'][string];
 
+/** Evaluations of one agent on the same samples, averaged over seeds. */
 export interface ResultRow {
   label: string;
   /** Lines shown with its name: model, settings, notes, seeds. */
@@ -24,6 +25,8 @@ export interface ResultRow {
   own: boolean;
   /** See `kindOf`. */
   kind?: string | undefined;
+  /** Settings of its run; of several seeds those of the first. */
+  config?: Readonly<Record<string, unknown>> | undefined;
   /** `best`, `last`, `clone` or a step. */
   checkpoint?: string | undefined;
   /** Training method, such as `PPO`; over several seeds, all of them. */
@@ -91,7 +94,7 @@ export function collectResults(evaluations: readonly EvaluationData[], subjects:
   const colorOf = colorBook(subjects, all);
   const sets = labelled.map(({ some, rows }) => setOf(some, rows, colorOf));
   const rank = ({ simulated, rows, about }: ResultSet) => {
-    if (simulated !== undefined) return 5 + (oracleError(simulated) ?? 0);
+    if (simulated !== undefined) return 5 + (oracleRates(simulated)?.error ?? 0);
     const best = rows.some(({ checkpoint }) => checkpoint === 'best');
     const trained = rows.some(({ own }) => own);
     return (rows.length === 1 && !trained ? 4 : best ? 0 : trained ? 2 : 3) + (about.split.includes('valid') ? 0.5 : 0);
@@ -108,10 +111,10 @@ export function collectResults(evaluations: readonly EvaluationData[], subjects:
   });
 }
 
-/** Error rate of a simulated model from its name, a fraction; undefined for other names. */
-export function oracleError(model: string | undefined): number | undefined {
-  const [, rate] = /^oracle:([\d.e-]+)$/.exec(model ?? '') ?? [];
-  return rate === undefined ? undefined : Number(rate);
+/** Rates of a simulated model from its name, `oracle:E` or `oracle:E,confuse=K`; undefined for other names. */
+export function oracleRates(model: string | undefined): { error: number; confuse: number } | undefined {
+  const [, error, confuse = '0'] = /^oracle:([\d.e-]+)(?:,confuse=([\d.e-]+))?$/.exec(model ?? '') ?? [];
+  return error === undefined ? undefined : { error: Number(error), confuse: Number(confuse) };
 }
 
 /** Words required in the title of every chart of a set. */
@@ -376,6 +379,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     method: methods.length === 1 ? methods[0] : undefined,
     own: same[0]!.trained !== undefined,
     kind: same[0]!.trained?.kind,
+    config: same[0]!.trained?.config,
     seeds: same.length,
     asked: records.reduce((sum, { n }) => sum + n, 0),
     metrics: average(records.map(({ metrics }) => metrics)),

@@ -1,7 +1,7 @@
 /** Reads runs with their logs and evaluations with their timings, and groups runs that differ only in the seed. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { deviation as deviationOf } from '../src/metrics/intervals.js';
 import { isPlain, settingDifferences, valueAt } from '../src/run/config-values.js';
@@ -29,6 +29,8 @@ interface TrainedBy {
   /** Training method, such as `PPO`, and the kind of what was trained; absent if the run is missing. */
   method?: string | undefined;
   kind?: string;
+  /** Settings of the run; absent if it is missing. */
+  config?: RunInfo['config'];
 }
 
 /** Timings from the machine that ran it. */
@@ -95,7 +97,7 @@ export function loadRunData(info: RunInfo): RunData {
 
 /**
  * Reads a finished evaluation.
- * @param run run whose folder holds it; also the evaluated run unless the record names several
+ * @param run run whose folder holds it, also the evaluated run unless the record names several; default: read from that folder
  * @throws {WorkbenchError} `data` for a broken file
  */
 export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
@@ -109,7 +111,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     : [record.n, record.limit, record.seed];
   const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
   // An ensemble `RUN+RUN` belongs to none of its runs; its evaluation may be stored in any of them.
-  const by = record.run?.includes('+') ? record.run : (run ?? record.run);
+  const by = record.run?.includes('+') ? record.run : (run ?? record.run ?? dirname(dirname(resolve(folder))));
   const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
   return {
     name: basename(folder),
@@ -123,12 +125,20 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
 }
 
 /** Only the name of a missing run is known. */
-function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase: string | undefined): TrainedBy {
+function trainedBy(run: RunInfo | string, checkpoint: string, phase: string | undefined): TrainedBy {
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
     const method = methodOf(config, checkpoint, phase);
     const label = plainName(id);
-    return { settings: settingsKey(config), label, checkpoint, seed: config.seed, method, kind: kindOf(config) };
+    return {
+      settings: settingsKey(config),
+      label,
+      checkpoint,
+      seed: config.seed,
+      method,
+      kind: kindOf(config),
+      config,
+    };
   } catch {
     return { settings: String(run), label: plainName(basename(String(run))), checkpoint };
   }

@@ -3,11 +3,9 @@ import type { Section } from '../src/run/evaluation.js';
 import type { Trained } from './curves.js';
 import { barFigures, costFigures, differenceFigures, foundBars, foundCurves } from './figures.js';
 import type { FigureGroup, PartView, ResultView, Table } from './html.js';
-import { paperTables } from './llm-ark.js';
 import type { Draw } from './pictures.js';
 import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
 import { intervalsOver } from './statistics.js';
-import type { Subject } from './run-data.js';
 import { compareSettings, differingTables, settingFigures, settingTable } from './settings.js';
 import { collectNoise, sweptFigures, sweptIn, sweptTable, type Swept } from './varied-number.js';
 import {
@@ -47,7 +45,7 @@ export async function resultViews(
     const isFirst = firstOf(({ about: { task, dataset } }) => task === set.about.task && dataset === set.about.dataset);
     const isLesser = set.rows.length === 1 && sets[0]!.rows.length > 1 && !set.rows[0]!.own;
     const compares = set.simulated === undefined ? isFirst : firstOf((one) => isSimulation(one, set));
-    const parts = await partsOf(set, fileNameOf(set, i), subjects, draw);
+    const parts = await partsOf(set, fileNameOf(set, i), draw);
     const folded = i > 0 && (!compares || isLesser);
     views.push({ title: titleOf(set), folded, parts: parts.map(marked(set)) });
   }
@@ -92,7 +90,7 @@ const marked =
   (part: PartView): PartView =>
     simulated !== undefined && part.heading ? { ...part, heading: `${part.heading} (simulated)` } : part;
 
-async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[], draw: Draw): Promise<PartView[]> {
+async function partsOf(set: ResultSet, name: string, draw: Draw): Promise<PartView[]> {
   const { rows, figures, main } = set;
   const mains = mainFigures(set);
   const others = figures.filter(({ key, place }) => place && !mains.slice(0, firstBars).some((one) => one.key === key));
@@ -102,7 +100,6 @@ async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[
   const long = [...slices].filter(([, values]) => values.length > mostValues);
   const parts: PartView[] = [
     ...besides(resultTable(set), captionOf(set), await draw(barFigures(set, name, mains.slice(0, firstBars)))),
-    ...paperTables(set, subjects),
     { heading: 'Differences', figures: await draw(differenceFigures(set, name)) },
     { heading: 'Quality against cost', figures: await draw(costFigures(set, name)) },
     ...(await overParts(set, name, draw)),

@@ -5,7 +5,7 @@ import type { Table } from './html.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import { agentColors } from './plots/colors.js';
 import type { Level, LinePlot, PlotLine } from './plots/plot.js';
-import { facetsOf, headOf, mainFigures, markOf, oracleError, toldApart } from './results.js';
+import { facetsOf, headOf, mainFigures, markOf, oracleRates, toldApart } from './results.js';
 import type { ResultRow, ResultSet } from './results.js';
 import { figureCell } from './tables.js';
 import { labelOf, plain, wordsOf } from './format.js';
@@ -71,11 +71,11 @@ export function sweptIn(set: ResultSet): Swept[] {
   });
 }
 
-/** Samples evaluated by simulated models with at least two error rates. */
+/** Samples evaluated by simulated models with at least two error rates, and equally confused by lists. */
 export function collectNoise(sets: readonly ResultSet[]): Swept[] {
-  const simulated = sets.filter(({ simulated }) => oracleError(simulated) !== undefined);
-  return [...new Set(simulated.map(({ samples }) => samples))].flatMap((samples): Swept[] => {
-    const levels = simulated.filter((set) => set.samples === samples);
+  const simulated = sets.filter(({ simulated }) => oracleRates(simulated) !== undefined);
+  const alike = Map.groupBy(simulated, ({ samples, simulated: model }) => `${samples} ${oracleRates(model)!.confuse}`);
+  return [...alike.values()].flatMap((levels): Swept[] => {
     if (levels.length < 2) return [];
     const described = levels.flatMap(({ rows }) =>
       rows.flatMap((result) => (result.simulated ? [{ result, properties: describe(result) }] : [])),
@@ -97,7 +97,7 @@ type Described = { result: ResultRow; properties: Properties };
 /** Distinguishing properties of an evaluation among those of its samples, by name; switches keep their names. */
 function describe({ records, settings, own }: ResultRow): Properties {
   const { agent, note, hashes, model } = records[0]!;
-  const error = oracleError(model);
+  const error = oracleRates(model)?.error;
   const weights = own ? records.map((record) => record.hashes.checkpoint ?? record.run).sort() : [];
   return new Map<string, unknown>([
     ['who', [agent, note, weights, hashes.encoder]],

@@ -16,7 +16,18 @@ const replyTokens = z
   .optional()
   .describe('least tokens that a reply may take, for models that think first; default by decision');
 
+const sampling = {
+  temperature: z.number().min(0).optional().describe('of sampling; default 0'),
+  topP: z.number().gt(0).max(1).optional().describe('nucleus sampling; default 1, of servers their own'),
+  repeats: z
+    .int()
+    .min(1)
+    .default(1)
+    .describe('how often each sample is asked, for models that do not answer twice alike'),
+};
+
 const localSettings = z.strictObject({
+  ...sampling,
   gpu: z.enum(['off', 'auto']).default('off').describe('whether a graphics card is used where there is one'),
   gpuLayers: z.int().min(0).optional().describe('layers on the card; default as many as fit'),
   threads: z.int().min(1).default(1).describe('processor threads'),
@@ -34,13 +45,7 @@ const serverSettings = z.strictObject({
   contextLength: z.int().min(64).default(8192).describe('tokens of prompt and reply, which servers do not report'),
   replyTokens,
   reasoning: z.enum(['auto', 'off']).default('auto').describe('off asks the model not to think'),
-  temperature: z.number().min(0).optional().describe('of sampling; default 0'),
-  topP: z.number().gt(0).max(1).optional().describe('nucleus sampling; default as the server does'),
-  repeats: z
-    .int()
-    .min(1)
-    .default(1)
-    .describe('how often each sample is asked, for models that do not answer twice alike'),
+  ...sampling,
   extra: z.record(z.string(), z.unknown()).optional().describe('further fields of every request, as JSON'),
   price: z
     .string()

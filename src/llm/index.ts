@@ -14,7 +14,7 @@ export {
 export { type CompletionStore, type ModelCard, openCompletionStore, replayModel } from './client/completion-store.js';
 export { BudgetSpent, type Decided, type DecisionClient, type ParseStage } from './decision.js';
 export type * from './decision.js';
-export type { Completion, CompletionRequest, LanguageModel, ReplyFormat } from './language-model.js';
+export type { Completion, CompletionRequest, LanguageModel, ReplyFormat, Sampling } from './language-model.js';
 export type { LlamaModelOptions } from './llama-options.js';
 export { openLanguageModel, type OpenModelOptions } from './model-files.js';
 export type { ServerModelOptions } from './server-model.js';

@@ -86,8 +86,24 @@ export interface TextScores {
   usage: Usage;
 }
 
+/** Sampling of a model's replies. */
+export interface Sampling {
+  /** Default 0: the likeliest tokens. */
+  temperature?: number | undefined;
+  /** Share of probability that nucleus sampling keeps; default 1, of servers their own. */
+  topP?: number | undefined;
+  /** Times that each sample is asked, with seeds of their own. Default 1. */
+  repeats?: number | undefined;
+}
+
+/** Sampling settings as parts of the id and the name of a model: comparisons go by names. */
+export const samplingNames = ({ temperature, topP }: Sampling): string[] => [
+  ...(temperature === undefined ? [] : [`temperature-${temperature}`]),
+  ...(topP === undefined ? [] : [`top-p-${topP}`]),
+];
+
 /** Completes prompts; dispose it after use. */
-export interface LanguageModel {
+export interface LanguageModel extends Readonly<Pick<Sampling, 'temperature' | 'repeats'>> {
   /** Everything that replies depend on: file hash or server and model name, library version, mode. Part of stored keys. */
   readonly id: string;
   /** For people: file name, server model, `oracle:0.1`. */
@@ -102,10 +118,6 @@ export interface LanguageModel {
   readonly contextLength: number;
   /** Least limit of tokens of a reply, for models that think before they answer; default by decision. */
   readonly maxTokens?: number | undefined;
-  /** Sampling temperature of all replies. Default 0. */
-  readonly temperature?: number | undefined;
-  /** Times that each sample is asked, with seeds of their own. Default 1. */
-  readonly repeats?: number | undefined;
   readonly concurrency: number;
   countTokens(text: string): number;
   /**

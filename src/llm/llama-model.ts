@@ -10,7 +10,13 @@ import type {
 import { WorkbenchError } from '../run/errors.js';
 import { hashedFile } from '../run/files.js';
 import { throwIfStopped } from '../run/stop.js';
-import type { LanguageModel, ReplyFormat, Completion, CompletionRequest } from './language-model.js';
+import {
+  samplingNames,
+  type LanguageModel,
+  type ReplyFormat,
+  type Completion,
+  type CompletionRequest,
+} from './language-model.js';
 import { chatLayout, plainHead, plainTokens, type PromptTokens } from './llama/layouts.js';
 import { readChatModelFile } from './gguf/model-facts.js';
 import {
@@ -37,6 +43,7 @@ const contextStep = 256;
  */
 export async function openLlamaModel(modelPath: string, options: LlamaModelOptions = {}): Promise<LanguageModel> {
   const { gpu = 'off', gpuLayers, threads = 1, heads = 8, sequences = 1, maxTokens } = options;
+  const { temperature, topP, repeats } = options;
   const { trainedContext } = await readChatModelFile(modelPath);
   const contextLength = options.contextLength ?? Math.min(4096, trainedContext);
   if (!Number.isInteger(contextLength) || contextLength < 64 || contextLength > trainedContext) {
@@ -54,6 +61,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   const layout = chatLayout(library, model);
   const mode = sequences === 1 ? 'exact' : `side-by-side-${sequences}`;
   const device = gpu === 'off' ? `cpu-${threads}` : `gpu-${gpuLayers ?? 'auto'}`;
+  const sampling = samplingNames(options);
   const inTurn = semaphore(sequences);
   /** The file is mapped rather than read: a reply counts only if the file did not change meanwhile. */
   const checked = <Result>(work: () => Promise<Result>) =>
@@ -91,12 +99,15 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   }
 
   return {
-    id: `gguf:${file.hash}:${layout.kind}:context-${contextLength}:${mode}:${device}:node-llama-cpp@${llamaVersion()}`,
-    name: basename(modelPath),
+    id: [
+      ...['gguf', file.hash, layout.kind, `context-${contextLength}`, mode, device, ...sampling],
+      `node-llama-cpp@${llamaVersion()}`,
+    ].join(':'),
+    name: sampling.length > 0 ? `${basename(modelPath)} (${sampling.join(', ')})` : basename(modelPath),
     ...(layout.kind === 'plain' && { note: 'the file has no chat template: prompts are laid out plainly' }),
     simulated: false,
     constrained: true,
-    ...{ contextLength, maxTokens, concurrency: sequences },
+    ...{ contextLength, maxTokens, temperature, repeats, concurrency: sequences },
     countTokens: (text) => model.tokenize(text).length,
 
     complete(request) {
@@ -105,7 +116,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
         const { head, body } = fitting(layout.tokens(request), request.maxTokens, contextLength);
         const grammar = request.format && (await grammarState(request.format));
         return (await open()).use(head, request.signal, async (sequence, cachedTokens) => {
-          const written = await generate(sequence, { body, request, grammar, stops: layout.stops });
+          const written = await generate(sequence, { body, request, topP, grammar, stops: layout.stops });
           return { ...written, promptTokens: head.length + body.length, cachedTokens };
         });
       });
@@ -170,6 +181,8 @@ async function guarded<Result>(path: string, work: () => Promise<Result>): Promi
 interface Generation {
   body: readonly Token[];
   request: Pick<CompletionRequest, 'maxTokens' | 'temperature' | 'seed' | 'signal'>;
+  /** See `Sampling`. */
+  topP: number | undefined;
   grammar: LlamaGrammarEvaluationState | undefined;
   /** Texts that end the reply; they are not part of it. */
   stops: readonly string[];
@@ -181,7 +194,7 @@ interface Generation {
  */
 export async function generate(
   sequence: LlamaContextSequence,
-  { body, request, grammar, stops }: Generation,
+  { body, request, topP = 1, grammar, stops }: Generation,
 ): Promise<Pick<Completion, 'text' | 'completionTokens' | 'stop'>> {
   const { model } = sequence;
   const lastStep = Math.floor((body.length - 1) / batchTokens) * batchTokens;
@@ -191,7 +204,7 @@ export async function generate(
   const reply: Token[] = [];
   const text = () => model.detokenize(reply, false, body.slice(-8));
   const { temperature, seed } = request;
-  const sampling = { temperature, seed: seed >>> 0, topK: 0, topP: 1, minP: 0, grammarEvaluationState: grammar };
+  const sampling = { temperature, seed: seed >>> 0, topK: 0, topP, minP: 0, grammarEvaluationState: grammar };
   const tokens = sequence.evaluate(body.slice(lastStep), sampling);
   for await (const token of tokens) {
     throwIfStopped(request.signal);

@@ -1,10 +1,12 @@
 /** Options of model files, apart from the library that runs them: its types are not part of the package's. */
 
+import type { Sampling } from './language-model.js';
+
 /** Device of a model: `off` is CPU only, `auto` uses a graphics card if present, the others require that backend. */
 export type LlamaDevice = 'off' | 'auto' | 'cuda' | 'vulkan' | 'metal';
 
 /** Loading and compute options; defaults fit the machine. */
-export interface LlamaModelOptions {
+export interface LlamaModelOptions extends Sampling {
   /** Default `off`: the processor alone. */
   gpu?: LlamaDevice;
   /** Layers on the graphics card; default as many as fit. */

@@ -7,6 +7,8 @@ import {
   type CompletionRequest,
   countWordPieces,
   type LanguageModel,
+  type Sampling,
+  samplingNames,
   wordPieceTokenizer,
 } from './language-model.js';
 import { type EchoRequest, refusesToScore, serverScorer, usageSchema } from './server-scores.js';
@@ -24,7 +26,7 @@ import { realDelay } from '../run/requests.js';
 import { type PaceLimits, serverPace } from './server-pace.js';
 
 /** Which server and model, and how patient to be with it. */
-export interface ServerModelOptions extends ServerPatience, Partial<PaceLimits> {
+export interface ServerModelOptions extends ServerPatience, Sampling, Partial<PaceLimits> {
   /** Base URL of `/chat/completions`, often ending in `/v1`. */
   baseUrl: string;
   model: string;
@@ -32,11 +34,6 @@ export interface ServerModelOptions extends ServerPatience, Partial<PaceLimits> 
   contextLength?: number;
   /** Least tokens that a reply may take; see `LanguageModel.maxTokens`. */
   maxTokens?: number | undefined;
-  /** Sampling; default 0 and the server's. */
-  temperature?: number | undefined;
-  topP?: number | undefined;
-  /** See `LanguageModel.repeats`. */
-  repeats?: number | undefined;
   /** `off` asks the model not to think; default `auto`, as it does. */
   reasoning?: 'auto' | 'off' | undefined;
   /** Further fields of every request; they replace those of the same name. */
@@ -83,10 +80,9 @@ const withoutThinking = { reasoning_effort: 'none', chat_template_kwargs: { enab
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
   const { model, contextLength = 8192, concurrency = 4, scores = false, maxTokens, note } = options;
   const { name, key, post } = connectServer({ ...options, wants: completions });
-  const { temperature, topP, repeats, reasoning, extra, rpm, tpm, delay = realDelay } = options;
+  const { temperature, repeats, reasoning, extra, rpm, tpm, delay = realDelay } = options;
   const settings = [
-    ...(temperature === undefined ? [] : [`temperature-${temperature}`]),
-    ...(topP === undefined ? [] : [`top-p-${topP}`]),
+    ...samplingNames(options),
     ...(reasoning === 'off' ? ['reasoning-off'] : []),
     ...(extra ? [`extra-${withoutKey(canonicalJson(extra), key)}`] : []),
   ];

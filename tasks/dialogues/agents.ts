@@ -27,12 +27,15 @@ import { oracleLabel } from '../../agents/dialogue-walker/training-data.js';
 import { dialogueScorer } from './score.js';
 import { leakWarning } from '../../agents/dialogue-walker/training-data.js';
 
-/** Calls a sample may cost an agent that walks by prompt: one, and one more where its reply could not be read. */
-const promptBudget = { budget: 2, budgetMode: 'strict' } as const;
-
 const ark: readonly string[] = arkPrompts;
-/** True where an agent calls a model, several times a turn but for the prompts of LLM-ARK. */
+/** True where an agent calls a model. */
 const asks = (agent: string | undefined): agent is string => agent !== undefined && dialogueAgents.asksModel(agent);
+
+/** The budget of an agent: its own, or that of the options. */
+function budgetOf(agent: string, flags: EvaluationFlags) {
+  const { calls: budget } = dialogueAgents.entry(agent);
+  return budget === undefined ? callsOf(flags) : ({ budget, budgetMode: 'strict' } as const);
+}
 
 /** The simulated model suits agents of questions, whose decisions it can take. */
 export const suitsModel = (agent: string, { model = '' }: Pick<AgentFlags, 'model'>): boolean =>
@@ -61,7 +64,7 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
       hint: `${ark.join(', ')} take FILE.gguf or http://HOST:PORT/v1#NAME; they are not simulated.`,
     });
   }
-  if (!resolved.some(({ agent }) => asks(agent) && !ark.includes(agent))) {
+  if (!resolved.some(({ agent }) => asks(agent) && dialogueAgents.spends(agent))) {
     refuseUnread(resolved, flags, { budget: 'an agent of several calls', budgetMode: 'an agent of several calls' });
   }
   if (count === 'ark' && naming) refuseArkCount(naming.name);
@@ -186,7 +189,7 @@ async function openUntrained(
   return {
     ...opened,
     agent: made,
-    about: { ...about, ...(asks(which.agent) && (ark.includes(which.agent) ? promptBudget : callsOf(flags))) },
+    about: { ...about, ...(asks(which.agent) && budgetOf(which.agent, flags)) },
     ...(asks(which.agent) && { useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
   };
 }

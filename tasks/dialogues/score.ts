@@ -1,5 +1,6 @@
 /** Figures of dialogues: paths and targets at k, strict and on request as LLM-ARK's reference counts. */
 import type { Answer } from '../../agents/agent.js';
+import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import type { DialogueTraining } from '../../agents/dialogue-walker/train.js';
 import { batchAsker } from '../../evaluation/ask.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
@@ -95,6 +96,7 @@ export const dialogueMeasure: Measure<DialogueRow> = {
   },
   costOf: ({ cost }) => cost,
   arrow: dialogueArrow,
+  spends: (agent) => dialogueAgents.spends(agent),
 };
 
 interface DialogueScoring extends Omit<RowContext, 'walked'> {

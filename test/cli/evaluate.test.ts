@@ -4,6 +4,7 @@ import { env } from 'node:process';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { dialogueMeasure } from '../../tasks/dialogues/score.js';
 import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { chatServer, says } from '../fixtures/chat-server.js';
@@ -109,6 +110,7 @@ describe('kgwalk evaluate', () => {
       return failed.catch((error: Error) => error.message);
     };
     expect(await refusal('--agent', 'ark-opa', '--model', 'oracle:0')).toMatch(/got oracle:0/);
+    expect(['ark-opa', 'tog', 'a run'].map(dialogueMeasure.spends!)).toEqual([false, true, true]);
     expect(await refusal('--agent', 'random', '--model', 'x.gguf')).toMatch(/no agent named asks one/);
   });
 

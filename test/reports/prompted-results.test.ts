@@ -384,6 +384,20 @@ describe('noise', () => {
   test('needs two error rates', () => {
     expect(collectNoise(collect([saved(madeUpSimulation('fiske', 1, 0))]))).toEqual([]);
   });
+
+  test('go apart by how much lists confuse the oracle', () => {
+    const confused = (hit: number, error: number, confuse: number) =>
+      saved({ ...madeUpSimulation('fiske', hit, error), model: `oracle:${error},confuse=${confuse}` });
+    const found = [
+      saved(madeUpSimulation('fiske', 0.9, 0.1)),
+      ...[confused(0.8, 0, 0.5), confused(0.5, 0.1, 0.5), confused(0.4, 0.1, 1)],
+    ];
+    const sets = collect(found);
+    expect(sets[0]!.simulated).toBe('oracle:0,confuse=0.5');
+    expect(collectNoise(sets).map(({ values, set }) => [values, set.simulated])).toEqual([
+      [[0, 0.1], 'oracle:0,confuse=0.5'],
+    ]);
+  });
 });
 
 test('training pays off once the samples asked cost more, by processor time or by price', () => {

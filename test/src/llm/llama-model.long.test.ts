@@ -139,6 +139,16 @@ const names = {
     expect(new Set([a, c, d]).size).toBe(3);
   });
 
+  test('sampling is part of its name and id, and a nucleus of the likeliest token alone draws that', async () => {
+    const narrow = await openLlamaModel(stories, { temperature: 2, topP: 1e-6, repeats: 3 });
+    expect(narrow).toMatchObject({ temperature: 2, repeats: 3 });
+    expect(narrow.name).toBe('stories260K.f32.gguf (temperature-2, top-p-0.000001)');
+    expect(narrow.id).toContain(':cpu-1:temperature-2:top-p-0.000001:node-llama-cpp@');
+    expect((await narrow.complete(request({ temperature: 2, seed: 5 }))).text).toBe(await text());
+    expect(await text({ temperature: 2, seed: 5 })).not.toBe(await text());
+    await narrow.dispose();
+  });
+
   test('replies bound to a schema always parse and name only what was offered', async () => {
     for (let seed = 0; seed < 15; seed++) {
       const reply = JSON.parse(await text({ format: names, temperature: 3, seed, maxTokens: 60 })) as string[];

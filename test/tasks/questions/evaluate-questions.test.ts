@@ -224,6 +224,9 @@ describe('a comparison', () => {
     expect(() => refuseMixture([base, { ...base, budget: null }])).toThrow(
       /different budgets \(30 strict and none strict\)/,
     );
+    const once = { ...base, agent: 'once', budget: 2 };
+    expect(() => refuseMixture([once, base], (agent) => agent !== 'once')).not.toThrow();
+    expect(() => refuseMixture([once, base])).toThrow(/different budgets/);
     const one = await evaluated('one');
     const shorter = { ...one, name: 'shorter', rows: one.rows.slice(1) };
     expect(() => compareEvaluations(questionMeasure, [shorter, one])).toThrow(

@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { paperTables, printedKs, printedModels, printedSystems } from '../../reports/llm-ark.js';
-import { writeReport } from '../../reports/report.js';
-import { collectResults } from '../../reports/results.js';
-import { loadRunData, subjectsOf } from '../../reports/run-data.js';
-import { openRun } from '../../src/run/run-folder.js';
-import { useBlankPictures } from '../fixtures/blank-pictures.js';
-import { madeUpArkEvaluation, madeUpEvaluation, writeMadeUpRun } from '../fixtures/made-up-runs.js';
+import { llmArk } from '../../../reports/papers/llm-ark.js';
+import { paperViews } from '../../../reports/papers/table.js';
+import { writeReport } from '../../../reports/report.js';
+import { collectResults } from '../../../reports/results.js';
+import { loadRunData, subjectsOf } from '../../../reports/run-data.js';
+import { openRun } from '../../../src/run/run-folder.js';
+import { useBlankPictures } from '../../fixtures/blank-pictures.js';
+import { madeUpArkEvaluation, madeUpEvaluation, writeMadeUpRun } from '../../fixtures/made-up-runs.js';
 
 useBlankPictures();
 const walker = { head: 'pa-mlp', placeVectors: false };
@@ -50,38 +51,41 @@ function run({ name, seed = 1, settings = {}, path1 = 0.2, ark = false }: Given)
 
 function resultsOf(places: readonly string[]) {
   const runs = places.map((place) => loadRunData(openRun(place, folder)));
-  const subjects = subjectsOf(runs);
   const evaluations = runs.flatMap((one) => one.evaluations);
-  return { sets: collectResults(evaluations, subjects), subjects };
+  return collectResults(evaluations, subjectsOf(runs));
 }
 
 function tablesOf(places: readonly string[]) {
-  const { sets, subjects } = resultsOf(places);
-  const [first, second] = paperTables(sets[0]!, subjects);
+  const [first, second] = paperViews(llmArk, resultsOf(places))[0]?.parts ?? [];
   const lines = (part: typeof first) => part?.table?.rows.map(({ cells }) => cells.map(({ text }) => text));
   return { first, systems: lines(first), ablations: lines(second) };
 }
+
+/** Lines of a table that are ours. */
+const oursOf = (lines: string[][] | undefined) => lines!.filter(([, counted]) => counted !== 'paper');
 
 /** The first two columns: who, and how it was counted. */
 const names = (lines: string[][] | undefined) => lines?.map(([name, counted]) => `${name}, ${counted}`);
 
 describe('the tables of the paper', () => {
   test('hold what is printed: twelve systems, five models, ten figures each', () => {
-    for (const { path, target } of [...printedSystems, ...Object.values(printedModels)]) {
-      expect([path.length, target.length]).toEqual([printedKs.length, printedKs.length]);
-      for (const figures of [path, target]) {
-        const values = figures.filter((text) => text !== '').map(Number);
-        expect(values.every((value) => value >= 0 && value <= 100)).toBe(true);
-        expect(values).toEqual(values.toSorted((a, b) => a - b));
+    const [systems, models] = llmArk.tables.map(
+      ({ rows }) => new Map(rows.flatMap((row) => Object.entries(row.printed))),
+    );
+    expect([systems!.size, models!.size]).toEqual([12, 5]);
+    const valuesOf = (texts: string) => texts.split(' ').map((text) => (text === '-' ? NaN : Number(text)));
+    for (const texts of [...systems!.values(), ...models!.values()]) {
+      const values = valuesOf(texts);
+      expect(values).toHaveLength(10);
+      for (const part of [values.slice(0, 5), values.slice(5)].map((all) => all.filter((one) => !Number.isNaN(one)))) {
+        expect(part.every((value) => value >= 0 && value <= 100)).toBe(true);
+        expect(part).toEqual(part.toSorted((a, b) => a - b));
       }
     }
-    expect(printedSystems.at(-1)).toBe(printedModels.full);
     // What the paper says of its figures in words.
-    const [ark, hitkg] = ['LLaMA-2-7B-ARK', 'HiTKG'].map((name) =>
-      printedSystems.find(({ system }) => system === name)!,
-    );
-    expect(Number(ark!.target[0]) - Number(hitkg!.target[0])).toBeCloseTo(5.28);
-    expect(Number(printedModels.full.path[0]) - Number(printedModels.WP.path[0])).toBeCloseTo(15.61);
+    const ark = valuesOf(systems!.get('LLaMA-2-7B-ARK')!);
+    expect(ark[5]! - valuesOf(systems!.get('HiTKG')!)[5]!).toBeCloseTo(5.28);
+    expect(ark[0]! - valuesOf(models!.get('LLaMA-2-7B-ARK-WP')!)[0]!).toBeCloseTo(15.61);
   });
 
   test('have no place on pages of other walkers', () => {
@@ -104,25 +108,51 @@ describe('the tables of the paper', () => {
       run({ name: 'f', settings: of({ pathAware: false, entityInit: 'random-trainable' }) }),
       run({ name: 'other', settings: { walker: { head: 'candidate' } } }),
     ]);
-    expect(names(systems)!.slice(printedSystems.length)).toEqual(['a, strict', 'b, strict']);
+    expect(names(oursOf(systems))).toEqual(['PPO (best; a), strict', 'PPO (best; b), strict']);
     expect(names(ablations)).toEqual([
       'LLaMA-2-7B-ARK, paper',
-      'a, strict',
+      'PPO (best; a), strict',
       'LLaMA-2-7B-ARK-UI, paper',
-      'c, strict',
+      'PPO (best; c), strict',
       'LLaMA-2-7B-ARK-FP32, paper',
-      'b, strict',
+      'PPO (best; b), strict',
       'LLaMA-2-7B-ARK-WT, paper',
-      'd, strict',
+      'PPO (best; d), strict',
       'LLaMA-2-7B-ARK-WP, paper',
-      'WT, strict',
-      'f, strict',
+      'PPO (best; WT), strict',
+      'PPO (best; f), strict',
     ]);
+  });
+
+  test('have a row for each head without features of edges, and for each prompt', () => {
+    const head = (name: string, more = {}) => ({ walker: { head: name, edgeFeatures: false, ...more } });
+    const place = join(folder, 'prompts');
+    writeMadeUpRun(place, {
+      config: { name: 'seq', seed: 1, ...arkSettings, ...head('seq2seq') },
+      evaluations: [
+        madeUpEvaluation('seq', 0.2, { checkpoint: 'best' }),
+        madeUpEvaluation('ark-opa', 0.1, { model: 'small.gguf' }),
+        madeUpEvaluation('ark-normal', 0.1, { model: 'small.gguf', switches: { any: 1 } }),
+        madeUpEvaluation('ark-standard', 0.1, { model: 'small.gguf', dataset: 'demo' }),
+      ],
+    });
+    const flow = run({ name: 'flow', settings: head('attn-flow') });
+    const helped = run({ name: 'helped', settings: head('attn-io', { edgeFeatures: true }) });
+    const { systems, ablations } = tablesOf([place, flow, helped]);
+    const found = names(systems)!;
+    const after = (system: string) => found[found.indexOf(`${system}, paper`) + 1];
+    expect([after('Seq2Seq'), after('AttnFlow'), after('GPT-4-OPA')]).toEqual([
+      'PPO (best; prompts), strict',
+      'PPO (best; flow), strict',
+      'ark-opa, strict',
+    ]);
+    expect(oursOf(systems)).toHaveLength(3);
+    expect(ablations).toBeUndefined();
   });
 
   test('show the best checkpoint under its own ranking, each way of counting on a separate line', () => {
     const { first, systems } = tablesOf([run({ name: 'a', ark: true, path1: 0.2 })]);
-    const [strict, ark, lastHop] = systems!.slice(printedSystems.length);
+    const [strict, ark, lastHop] = oursOf(systems);
     expect([strict![1], ark![1], lastHop![1]]).toEqual(['strict', 'ark', 'ark, path’s end']);
     expect([strict![2], strict![7]]).toEqual(['20.0', '22.4']);
     expect([ark![2], ark![7]]).toEqual(['10.0', '61.0']);
@@ -132,11 +162,11 @@ describe('the tables of the paper', () => {
 
   test('never average over seeds that were counted differently', () => {
     const { first, systems } = tablesOf([run({ name: 'a', ark: true }), run({ name: 'a', seed: 2, path1: 0.3 })]);
-    expect(systems!.slice(printedSystems.length).map((line) => line.slice(0, 3))).toEqual([
-      ['a', 'strict', '30.0'],
-      ['a', 'strict', '20.0'],
-      ['a', 'ark', '10.0'],
-      ['a', 'ark, path’s end', ''],
+    expect(oursOf(systems).map((line) => line.slice(1, 3))).toEqual([
+      ['strict', '30.0'],
+      ['strict', '20.0'],
+      ['ark', '10.0'],
+      ['ark, path’s end', ''],
     ]);
     expect(first!.caption).toContain('--count ark adds');
   });
@@ -151,7 +181,7 @@ describe('the tables of the paper', () => {
       });
       return place;
     });
-    const baseline = resultsOf(places).sets[0]!.rows.find(({ own }) => !own)!;
+    const baseline = resultsOf(places)[0]!.rows.find(({ own }) => !own)!;
     expect([baseline.seeds, baseline.metrics['path@1']!.deviation]).toEqual([1, undefined]);
   });
 
