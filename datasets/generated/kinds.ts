@@ -1,10 +1,11 @@
 /** Kinds of things at the ends of relations: what a language model calls some of them, and what other relations' ends share. */
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
+import { dot, type StateEncoder, textVectors } from '../../src/encoder/state-encoder.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import type { Progress } from '../../src/run/progress.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { singular, wordsOfName } from './english.js';
+import { wordsOfName } from './english.js';
 import type { RelationWords } from './relation-words.js';
 import type { Vocabulary } from './vocabulary.js';
 
@@ -12,10 +13,12 @@ import type { Vocabulary } from './vocabulary.js';
 const asked = 12;
 const factsShown = 4;
 
-/** Share of the asked things that a word must name. */
+/** Mean share of the model's choice that a word must have. */
 const leastShare = 1 / 6;
 
-const system = 'You say in one word what kind of thing something is.';
+/** Common nouns that are looked at, and those nearest to a kind of thing, which the model chooses from. */
+const mostNouns = 3000;
+const choices = 60;
 
 /** Things of other domains, so that no word of an answer is suggested. */
 const solved = `Each line describes one thing and ends with the kind of thing it is.
@@ -43,17 +46,19 @@ export function endOf(graph: Graph, relation: string, end: 'head' | 'tail'): num
 /**
  * Adds words for kinds of things to the ends of relations: at a head what a language model says of a sample, at either what other relations
  * call the things that they share.
- * @param model completes plain text; undefined: only what relations share
+ * @param model scores plain text, with an encoder for the nouns that it chooses from; without either, only what relations share is added
  */
 export async function addKinds(
   graph: Graph,
   all: ReadonlyMap<string, RelationWords>,
   {
     model,
+    encoder,
     vocabulary,
     progress,
     signal,
   }: {
+    encoder?: StateEncoder | undefined;
     model?: LanguageModel | undefined;
     vocabulary: Vocabulary;
     progress?: Progress;
@@ -79,76 +84,81 @@ export async function addKinds(
     if (Object.keys(words.tailIs).some((noun) => vocabulary.classOf(noun) === 'person'))
       words.tail.person ??= 'vocabulary';
   }
-  if (!model) return;
-  const known = new Map<number, Promise<string | undefined>>();
+  if (!model?.scoreTexts || !encoder) return;
+  const vectors = textVectors(encoder);
   const rng = Rng.named(0, 'questions/kinds');
+  const nouns = vocabulary.commonNouns.slice(0, mostNouns);
+  const ofNouns = await vectors.of(nouns, signal);
+  const judged: { entities: ReadonlySet<number>; nouns: string[] }[] = [];
   let done = 0;
   for (const [name, words] of all) {
-    const counts = new Map<string, number>();
     const entities = ends.get(`head ${name}`)!;
-    for (let i = 0; i < Math.min(asked, entities.length); i++) {
-      throwIfStopped(signal);
-      const entity = entities[rng.integer(entities.length)]!;
-      if (!known.has(entity)) known.set(entity, kindOf(graph, entity, model, vocabulary, rng, signal));
-      const word = await known.get(entity);
-      if (word) counts.set(word, (counts.get(word) ?? 0) + 1);
+    const same = judged.find((one) => share(entities, one.entities) >= 0.8);
+    if (same) {
+      for (const noun of same.nouns) words.head[noun] ??= 'model';
+      continue;
     }
-    for (const [word, count] of counts)
-      if (count >= leastShare * Math.min(asked, entities.length)) words.head[word] ??= 'model';
+    const some = Array.from(
+      { length: Math.min(asked, entities.length) },
+      () => entities[rng.integer(entities.length)]!,
+    );
+    const described = some.map((entity) => factsOf(graph, entity, rng));
+    // The nouns nearest to all that is known of such things are those that the model chooses from.
+    const [thing] = await vectors.of(
+      [`thing with ${[...new Set(described.flatMap((facts) => [...facts.keys()]))].join(', ')}`],
+      signal,
+    );
+    const near = nouns
+      .map((noun, i) => ({ noun, similarity: dot(ofNouns[i]!, thing!) }))
+      .sort((a, b) => b.similarity - a.similarity)
+      .slice(0, choices);
+    const shares = new Float64Array(near.length);
+    for (const [i, entity] of some.entries()) {
+      throwIfStopped(signal);
+      const body = `${graph.entityName(entity)!.slice(0, 80)} (${[...described[i]!].map(([key, value]) => `${key}: ${value}`).join('; ')}) is a`;
+      const decision = {
+        kind: 'extract',
+        phase: 'kind',
+        questionId: name,
+        question: body,
+        task: '',
+        examples: [],
+        evidence: [],
+        maxItems: 1,
+      } as const;
+      const { logProbs } = await model.scoreTexts(
+        { head: solved, body, decision, meant: near.map(() => -1), signal },
+        near.map(({ noun }) => ` ${noun}`),
+      );
+      softmax(logProbs).forEach((share, k) => (shares[k]! += share / some.length));
+    }
+    const found = near.flatMap(({ noun }, k) => (shares[k]! >= leastShare ? [noun] : []));
+    for (const noun of found) words.head[noun] ??= 'model';
+    judged.push({ entities: new Set(entities), nouns: found });
     progress?.update(++done);
   }
 }
 
-/** The noun that the model ends a description of an entity with. */
-async function kindOf(
-  graph: Graph,
-  entity: number,
-  model: LanguageModel,
-  vocabulary: Vocabulary,
-  rng: Rng,
-  signal?: AbortSignal,
-): Promise<string | undefined> {
+/** Some facts of an entity as texts by what they are called; of each relation one. */
+function factsOf(graph: Graph, entity: number, rng: Rng): Map<string, string> {
   const facts = new Map<string, string>();
   const [begin, end] = [graph.offsets[entity]!, graph.offsets[entity + 1]!];
   for (let tries = 0; tries < 4 * factsShown && facts.size < factsShown && end > begin; tries++) {
     const edge = begin + rng.integer(end - begin);
     const relation = graph.relationNames[graph.relations[edge]!]!;
-    const said = wordsOfName(relation.replace(inversePrefix, '')).join(' ');
-    const key = relation.startsWith(inversePrefix) ? `${said} of` : said;
-    facts.set(key, `${key}: ${graph.entityName(graph.tails[edge]!)!.slice(0, 60)}`);
+    const said = wordsOfName(relation.replace(inversePrefix, '')).join(' ').replace(/^has /, '');
+    facts.set(
+      relation.startsWith(inversePrefix) ? `${said} of` : said,
+      graph.entityName(graph.tails[edge]!)!.slice(0, 60),
+    );
   }
-  const body = `${graph.entityName(entity)!.slice(0, 80)} (${[...facts.values()].join('; ')}) is a`;
-  const decision = {
-    kind: 'extract',
-    phase: 'kind',
-    questionId: 'kind',
-    question: body,
-    task: system,
-    examples: [],
-    evidence: [],
-    maxItems: 1,
-  } as const;
-  const { text } = await model.complete({
-    system,
-    head: solved,
-    body,
-    maxTokens: 8,
-    temperature: 0,
-    seed: 0,
-    attempt: 0,
-    decision,
-    signal,
-  });
-  const said = text
-    .split('\n')[0]!
-    .toLowerCase()
-    .replace(/^.* is an? /, '');
-  const words = said
-    .split(/[^a-z]+/)
-    .filter((word) => word.length > 2 && word !== 'the')
-    .slice(0, 3);
-  return words
-    .reverse()
-    .map(singular)
-    .find((word) => vocabulary.isNoun(word));
+  return facts;
+}
+
+/** Shares that sum to 1. */
+function softmax(logProbs: Float64Array): Float64Array {
+  const highest = logProbs.reduce((most, value) => Math.max(most, value), -Infinity);
+  const powers = logProbs.map((value) => Math.exp(value - highest));
+  const sum = powers.reduce((total, value) => total + value, 0);
+  return powers.map((value) => value / sum);
 }

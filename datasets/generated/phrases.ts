@@ -14,12 +14,12 @@ const weighted = z.record(z.string(), z.number().positive());
 const patternSchema = z.strictObject({
   nouns: z.record(z.enum(['name', 'owner', 'acts', 'made', 'acted', 'done']), weighted),
   questions: z.record(z.enum(['name', 'owner', 'acts', 'made', 'acted', 'be', 'done']), weighted),
-  ...{
-    same: weighted,
-    carriers: z.array(z.string()),
-    words: z.record(z.string(), weighted),
-    styles: z.array(weighted),
-  },
+  same: z.strictObject({ name: weighted, acts: weighted }),
+  together: z.strictObject({ name: weighted, acts: weighted }),
+  carriers: z.array(z.string()),
+  persons: z.array(z.string()),
+  words: z.record(z.string(), weighted),
+  styles: z.array(weighted),
 });
 type Patterns = z.output<typeof patternSchema>;
 type Weighted = Readonly<Record<string, number>>;
@@ -49,8 +49,9 @@ interface Said {
   asks: string;
 }
 
-/** Shares of questions: in one style throughout, as a carrier and a noun phrase, with words left out, ended by a question mark. */
-const shares = { style: 0.4, carried: 0.4, dropped: 0.05, mark: 0.5 };
+/** Shares of questions: in one style throughout, as a carrier and a noun phrase, with a word for what is shared, with the kind of the
+ * topic before it, with words left out, ended by a question mark. */
+const shares = { style: 0.35, carried: 0.4, shared: 0.5, kind: 0.15, dropped: 0.05, mark: 0.5 };
 
 const littleWords = new Set(
   'the a of that which who what is are was were in on for with by as to do does did have has had'.split(' '),
@@ -113,31 +114,47 @@ export class Phraser {
    * @param topic as it is to stand in the text, such as `[Skarn]`
    */
   question(chain: readonly string[], topic: string, rng: Rng): string {
-    const { styles, carriers, same } = patterns();
+    const { styles, same, together } = patterns();
     const style = rng.uniform() < shares.style ? pick(styles, rng) : undefined;
     let phrase = topic;
+    if (rng.uniform() < shares.kind) {
+      const { kinds } = this.#said.get(reversed(chain[0]!))!;
+      if (size(kinds) > 0) phrase = `${pick(['the ', ''], rng)}${choose(kinds, rng)} ${topic}`;
+    }
     for (let i = 0; i < chain.length; i++) {
       const said = this.#said.get(chain[i]!)!;
-      const isLast = i === chain.length - 1;
       const next = chain[i + 1];
-      const returns = next === `${inversePrefix}${chain[i]}` && size(said.names) > 0;
-      if (returns && rng.uniform() < 0.5) {
-        const kinds = { ...this.#said.get(next)!, names: said.names };
-        phrase = this.#fill(choose(same, rng), kinds, phrase, rng);
+      // There and back along a relation is what shares it.
+      const shared = next !== undefined && next === reversed(chain[i]!) && rng.uniform() < shares.shared;
+      const forth = this.#said.get(next ?? '');
+      if (shared && size(said.names) > 0) {
+        phrase = this.#fill(
+          choose(bothOf(same, said.acts.length > 0), rng),
+          { ...said, kinds: forth!.kinds },
+          phrase,
+          rng,
+        );
         i++;
-        if (i === chain.length - 1) return this.#ended(`${pick(carriers, rng)} ${phrase}`, rng);
-      } else if (!isLast || rng.uniform() < shares.carried || (style && size(said.names) > 0)) {
+      } else if (shared && size(forth!.names) > 0) {
+        phrase = this.#fill(
+          choose(bothOf(together, forth!.acts.length > 0), rng),
+          { ...forth!, kinds: said.kinds },
+          phrase,
+          rng,
+        );
+        i++;
+      } else if (i < chain.length - 1 || rng.uniform() < shares.carried || (style && size(said.names) > 0)) {
         const pattern =
           style && size(said.names) > 0 ? choose(style, rng) : choose(this.#patternsOf('nouns', said), rng);
         phrase = this.#fill(pattern, said, phrase, rng);
-        if (isLast)
-          return this.#ended(
-            `${said.isPerson && rng.uniform() < 0.5 ? pick(['who is', 'who are', 'who was'], rng) : pick(carriers, rng)} ${phrase}`,
-            rng,
-          );
       } else return this.#ended(this.#fill(choose(this.#patternsOf('questions', said), rng), said, phrase, rng), rng);
     }
-    return this.#ended(phrase, rng);
+    return this.#ended(`${this.#carrier(this.#said.get(chain.at(-1)!)!, rng)} ${phrase}`, rng);
+  }
+
+  #carrier({ isPerson }: Said, rng: Rng): string {
+    const { carriers, persons } = patterns();
+    return pick(isPerson && rng.uniform() < 0.5 ? persons : carriers, rng);
   }
 
   #patternsOf(form: 'nouns' | 'questions', { names, owners, acts, acted }: Said): Weighted {
@@ -187,6 +204,13 @@ export class Phraser {
           said.acted.filter((one) => !isPassive(one)),
           rng,
         ).base,
+      turned: () =>
+        participleOf(
+          pick(
+            said.acted.filter((one) => !isPassive(one)),
+            rng,
+          ).base.split(' ')[0]!,
+        ),
       rest: () => pick(said.acted.filter(isPassive), rng).base.slice(3),
       done: () => withObject(said.acted),
       made: () =>
@@ -215,6 +239,12 @@ export class Phraser {
     return `${kept.join(' ')}${rng.uniform() < shares.mark ? ' ?' : ''}`;
   }
 }
+
+const reversed = (relation: string): string =>
+  relation.startsWith(inversePrefix) ? relation.slice(1) : `${inversePrefix}${relation}`;
+
+const bothOf = ({ name, acts }: { name: Weighted; acts: Weighted }, does: boolean): Weighted =>
+  does ? { ...name, ...acts } : name;
 
 const isPassive = ({ base }: VerbForms): boolean => base.startsWith('be ');
 

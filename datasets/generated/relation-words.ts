@@ -107,7 +107,11 @@ export function wordsOfRelation(name: string, vocabulary: Vocabulary): RelationW
     );
     const verbs = vocabulary.verbsOf(behind[0] ?? '');
     add('headDoes', verbs.includes('bear') ? 'be born' : verbs[0]);
-  } else add('tailIs', nouns(rest), singular(last));
+  } else {
+    add('tailIs', nouns(rest), singular(last));
+    // Of `release year`: when it was released.
+    if (rest.length === 2 && isVerb(first) && vocabulary.classOf(singular(last)) !== 'other') add('headDoes', first);
+  }
   return words;
 }
 
@@ -117,7 +121,7 @@ const headOfPhrase = (phrase: string): string =>
 
 /** Most narrower nouns that are looked at, and most words that vocabulary adds to a list. */
 const mostNarrower = 400;
-const mostAdded = 6;
+const mostAdded = 8;
 
 /** How much nearer a word must be to its own relation than to any other's, by cosine. */
 const margin = 0.03;
