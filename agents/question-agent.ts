@@ -77,7 +77,7 @@ export interface QuestionAgent {
   readonly topicGiven: boolean;
   /** Source of the number of relations of a question. Default none. @param byLikelihood true where candidates are scored */
   hopSource?(byLikelihood: boolean): HopSource;
-  /** Of hops that are predicted. */
+  /** Accuracy of hops that are predicted. */
   readonly hopAccuracy?: HopAccuracy | undefined;
   /** True where it calls a language model. */
   readonly prompted: boolean;

@@ -31,7 +31,7 @@ export interface HopsOf {
     task: QuestionTask,
     session: Pick<QuestionSession, 'trace' | 'signal'> & { client: Pick<QuestionSession['client'], 'byLikelihood'> },
   ): Promise<number | undefined>;
-  /** Of a classifier, where one is used. */
+  /** Accuracy of a classifier, where one is used. */
   accuracy?: HopAccuracy | undefined;
 }
 
