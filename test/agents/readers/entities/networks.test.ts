@@ -7,7 +7,9 @@ import { instructions, nsmStarts, reason } from '../../../../agents/readers/enti
 import { nsmTeacher } from '../../../../agents/readers/entities/nsm-teacher.js';
 import { reachedShares } from '../../../../agents/readers/entities/reasoning.js';
 import { disagreement, distance, shareLoss, tapedLoss } from '../../../../agents/readers/entities/share-loss.js';
+import { contrast, uniKgqa, uniNetwork } from '../../../../agents/readers/entities/uni-kgqa.js';
 import { wordBasis, wordInput, type WordInput } from '../../../../agents/readers/words/inputs.js';
+import { maskedQuestion } from '../../../../datasets/question.js';
 import { subgraphsOf } from '../../../../src/kg/subgraphs.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { type HostTaped, SimdParameters, SimdTape } from '../../../../src/nn/simd/tape.js';
@@ -280,6 +282,51 @@ describe('NSM', () => {
       });
     }
     expectClose(got, scores, 1e-4);
+  });
+});
+
+describe('UniKGQA', () => {
+  test('has the gradient that its loss shows, with and without pretraining', async () => {
+    const facts = tinyFacts('uni-kgqa');
+    const vectors = normals('vectors', subgraphs.numRelations * facts.encoder.dim);
+    const network = uniNetwork(facts, await uniKgqa.basis(facts, tinyQuestions), subgraphs, vectors);
+    await network.prepare!(samples.map(({ task }) => maskedQuestion(task)));
+    const parameters = new SimdParameters(network.initialWeights);
+    const tape = new SimdTape(parameters);
+    for (const pretraining of [samples, undefined]) {
+      let way = () => {};
+      const loss = () => {
+        tape.begin();
+        const lesson = { rng: Rng.named(1, 'dropout'), answers, pretraining };
+        const { scores, more = [] } = network.compute(tape, tasks, batch, lesson);
+        // The films' questions have chains of one relation.
+        expect(more).toHaveLength(pretraining ? 1 : 0);
+        const { values, backward } = tape.outputs([scores, ...more]);
+        const of = shareLoss(values.subarray(0, batch.entities.length), batch.bounds, batch.candidates, answers, 1);
+        way = () => backward(Float32Array.of(...of.grad, ...more.map(() => 1)));
+        return values.subarray(batch.entities.length).reduce((sum, one) => sum + one, of.loss);
+      };
+      checkGrads(parameters, loss, () => way());
+    }
+  });
+
+  test('is drawn to the relations of the best chains by a softmax of cosines', () => {
+    const parameters = new SimdParameters({
+      'message.0': { shape: [2, 2], data: Float32Array.of(1, 0, 0, 1) },
+      'message.1': { shape: [2, 2], data: Float32Array.of(2, 0, 0, 2) },
+    });
+    const tape = new SimdTape(parameters);
+    const relation = tape.constant(Float32Array.of(3, 0, 0, 5), 2);
+    const asked = [tape.constant(Float32Array.of(2, 0, 0, 1), 2), tape.constant(Float32Array.of(1, 1, 4, 0), 2)];
+    // The second text's two questions want relations 1 and then 0; the first has no chain.
+    const losses = contrast(tape, relation, asked, Int32Array.of(0, 1, 1), [[], [1], [1, 0]], 0.5);
+    const right = Math.log(1 + Math.exp(-2));
+    expectClose(
+      losses.map(({ values }) => values[0]!),
+      [2 * right, right],
+      1e-5,
+    );
+    expect(contrast(tape, relation, asked, Int32Array.of(0), [[]], 0.5)).toEqual([]);
   });
 });
 
