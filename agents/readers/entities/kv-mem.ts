@@ -90,7 +90,7 @@ function memoryNetwork(
   };
 }
 
-/** What a question is where it stops reading: [questions, dim]. @param entities [rows, dim] @param first query @param hops names of the readings */
+/** Query of each question where it stops reading: [questions, dim]. @param entities [rows, dim] @param first query @param hops names of the readings */
 export function readMemory(
   tape: SimdTape,
   entities: HostTaped,
