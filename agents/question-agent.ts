@@ -18,6 +18,7 @@ export type TraceEvent =
   | { event: 'graph'; operation: string; reads: number }
   | { event: 'branch-open' | 'branch-close'; branch: number; detail: string }
   | { event: 'memory-write'; key: string; chain: readonly number[] }
+  | { event: 'hops'; predicted: number }
   | { event: 'note'; text: string }
   | { event: 'stop'; reason: string };
 
@@ -59,6 +60,14 @@ export interface QuestionSession {
 /** Source of the number of relations of a question: the data set, a classifier trained on train, or none. */
 export type HopSource = 'given' | 'predicted' | 'none';
 
+/** Accuracy of predicted hops on train questions whose texts were held out, in turn: shares in [0, 1]. */
+export interface HopAccuracy {
+  n: number;
+  accuracy: number;
+  /** Share of the most frequent number of hops: the accuracy of always saying it. */
+  majority: number;
+}
+
 /** Question-answering agent; never sees gold answers. */
 export interface QuestionAgent {
   readonly name: string;
@@ -68,6 +77,8 @@ export interface QuestionAgent {
   readonly topicGiven: boolean;
   /** Source of the number of relations of a question. Default none. @param byLikelihood true where candidates are scored */
   hopSource?(byLikelihood: boolean): HopSource;
+  /** Accuracy of hops that are predicted. */
+  readonly hopAccuracy?: HopAccuracy | undefined;
   /** True where it calls a language model. */
   readonly prompted: boolean;
   /** Learns from one question for the next: questions are asked one at a time, in order. Default false. */

@@ -8,6 +8,7 @@ import { type Figure, intervalText, numberText, tableFigures, valueText } from '
 import { diffConfig } from '../src/run/config-values.js';
 import { bilinearSettings } from '../agents/embeddings/bilinear/settings.js';
 import { transeSettings } from '../agents/embeddings/transe/settings.js';
+import type { HopAccuracy } from '../agents/question-agent.js';
 import type { Usage } from '../src/llm/language-model.js';
 import type { Forecast } from '../tasks/forecast.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
@@ -108,6 +109,7 @@ export function printComparison(
     run: _run,
     topicGiven: _topicGiven,
     hops: _hops,
+    hopAccuracy: _hopAccuracy,
     encoder: _encoder,
     options: _options,
     ...shown
@@ -192,8 +194,17 @@ function comparedRow(
 }
 
 /** Information given to the agent in addition to the question. */
-const givenText = ({ topicGiven, hops }: Record<string, unknown>): string =>
-  [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(', ');
+const givenText = (record: Record<string, unknown>): string =>
+  [...(record.topicGiven === true ? ['topics'] : []), ...hopsText(record)].join(', ');
+
+/** Source of the number of relations; of predicted ones, how often they are right on train questions that were held out. */
+function hopsText({ hops, hopAccuracy }: Record<string, unknown>): string[] {
+  if (hops === undefined) return [];
+  const { n, accuracy, majority } = (hopAccuracy ?? {}) as Partial<HopAccuracy>;
+  const percent = (share = 0) => `${(100 * share).toFixed(1)} %`;
+  const tried = n && ` (${percent(accuracy)} right on train, cross-validated, n ${n}; majority ${percent(majority)})`;
+  return [`hops ${String(hops)}${tried ?? ''}`];
+}
 
 /** Notes on the number of hops, given to all agents alike or not: `p` is of agents alone only where it is the same. */
 function givenLines(records: readonly EvaluationRecord[]): string[] {
@@ -238,7 +249,7 @@ function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, un
 function headline(record: EvaluationRecord, more: readonly string[] = []): string {
   const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n } = record;
   const who = run === undefined ? agentTitle(agent) : `${run} (${checkpoint})`;
-  const { repeats, subsets, turns, holdOut, horizon, beamWidth, topicGiven, hops, hopsWithheld } = record as Record<
+  const { repeats, subsets, turns, holdOut, horizon, beamWidth, topicGiven, hopsWithheld } = record as Record<
     string,
     unknown
   >;
@@ -255,7 +266,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
     ...(record.switches && more.length === 0 ? [switchesText(record.switches)] : []),
     ...openedText(record),
     ...(topicGiven === false ? ['topics not given'] : []),
-    ...(hops === undefined ? [] : [`hops ${String(hops)}`]),
+    ...hopsText(record),
     ...(hopsWithheld === true ? ['hops withheld'] : []),
   ].join(' · ');
 }

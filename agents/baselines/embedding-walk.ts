@@ -31,6 +31,7 @@ export const embeddingWalkEntry: QuestionAgentEntry<typeof settings> = {
       note: 'follows the relation most similar to the question; no model calls, no training',
       topicGiven: true,
       hopSource: () => hopSourceFor(hops, false),
+      hopAccuracy: hopsOf.accuracy,
       prompted: false,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       async answer(task, session) {

@@ -107,6 +107,7 @@ export const walkingAgent = <Schema extends z.ZodType<PrefilterSettings & { hops
       name,
       topicGiven: true,
       hopSource: (byLikelihood) => hopSourceFor(chosen.hops, byLikelihood),
+      hopAccuracy: hopsOf.accuracy,
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       answer: await answering({ resources, settings: chosen, prefilter, hopsOf }),

@@ -111,7 +111,7 @@ const entitySettings = {
       deviation: z.number().positive().max(10).default(0.35).describe('Kind kv-mem: of fresh numbers.'),
     })
     .prefault({})
-    .describe('Kinds nsm and kv-mem, which score the entities of a subgraph.'),
+    .describe('Kinds nsm, uni-kgqa and kv-mem, which score the entities of a subgraph.'),
 };
 
 /** The `reader` section of a configuration file. */
@@ -163,7 +163,7 @@ export const readerSettings = z.strictObject({
         .int()
         .min(0)
         .default(100)
-        .describe('Of fit.steps the first, which bring questions near their relations.'),
+        .describe('Of fit.steps the first, whose loss brings questions near their relations besides.'),
       temperature: z.number().positive().max(10).default(0.05).describe('What cosines are divided by.'),
     })
     .prefault({})

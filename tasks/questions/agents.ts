@@ -92,6 +92,7 @@ export async function openScoredAgent(which: Resolved, data: QuestionData, optio
       ...about,
       topicGiven,
       ...(hops !== 'none' && given && { hops }),
+      ...(hops === 'predicted' && { hopAccuracy: agent.hopAccuracy }),
       ...(beamWidth !== undefined && { beamWidth }),
     },
   };

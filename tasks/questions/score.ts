@@ -32,6 +32,7 @@ export const questionFigures: readonly Figure[] = [
   { key: 'partial', title: 'partial match', unit: '%', better: 'high', place: 'table' },
   { key: 'complete', title: 'complete match', unit: '%', better: 'high', place: 'main', tested: true },
   { key: 'accuracy', title: 'accuracy', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'hops', title: 'hops predicted right', unit: '%', better: 'high', place: 'main' },
   { key: 'grounded', title: 'right with evidence', unit: '%', better: 'high', place: 'table' },
   { key: 'reachable', title: 'some answer reachable', unit: '%', better: 'high' },
   { key: 'reachable-all', title: 'all answers reachable', unit: '%', better: 'high' },
@@ -50,6 +51,7 @@ const ofEntities: readonly string[] = ['hit@1', 'hit-any', 'precision', 'recall'
 /** Figures that a row keeps under other names. */
 const ofRows: Record<string, (row: QuestionRow) => number | undefined> = {
   accuracy: ({ form, metrics }) => (form === 'truth' ? metrics.accuracy! : undefined),
+  hops: ({ metrics }) => metrics.hops,
   grounded: ({ metrics }) => metrics.grounded,
   reachable: ({ form, reachable }) => (form === 'entities' ? Number(reachable) : undefined),
   'reachable-all': ({ form, reachableAll }) => (form === 'entities' ? Number(reachableAll) : undefined),
@@ -139,6 +141,8 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
   const metrics: Record<string, number> = isTruth
     ? statementMetrics(graph.local, sample, answer)
     : { ...answerMetrics(matches, gold.answers.length) };
+  const hops = attempt.trace?.find((event) => event.event === 'hops');
+  if (hops && gold.chains.length > 0) metrics.hops = Number(gold.chains[0]!.length === hops.predicted);
   const reach = isTruth ? { some: true, all: true } : context.reach(sample);
   const decisions = countDecisions(graph.local, sample, attempt.decisions ?? []);
   const unparsed = Object.values(phases).some(({ stages }) => (stages.unparsed ?? 0) > 0);

@@ -21,6 +21,8 @@ export function eventText(event: TraceEvent, graph: Graph): string {
       return `branch ${event.branch} ${event.event === 'branch-open' ? 'opens' : 'closes'}: ${event.detail}`;
     case 'memory-write':
       return `remembers ${event.key}: ${chainText(event.chain, graph)}`;
+    case 'hops':
+      return `predicted hops: ${event.predicted}`;
     case 'note':
       return event.text;
     case 'stop':

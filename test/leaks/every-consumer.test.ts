@@ -20,6 +20,7 @@ const handsOn: Record<string, string> = {
   'agents/readers/embed-kgqa/embed-kgqa.ts': 'takes questions of a step, noted by their trainer',
   'agents/readers/entities/entity-reader.ts': 'takes questions of a step, noted by their trainer',
   'agents/readers/entities/laid-questions.ts': 'parts questions of a step and finds their answers in subgraphs',
+  'agents/readers/entities/uni-kgqa.ts': 'finds the chains of questions that entity-reader hands it in training',
   'agents/readers/reader.ts': 'says what readers are given',
   'agents/dialogue-walker/features/pair-features.ts': 'gives train to the counts of relations',
   'agents/dialogue-walker/inputs.ts': 'gives train to the walk counts and the vocabulary',

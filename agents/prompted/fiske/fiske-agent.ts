@@ -50,6 +50,7 @@ export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
       note: 'finds its start nodes itself',
       topicGiven: false,
       hopSource: (byLikelihood) => toldBy(settings, byLikelihood),
+      hopAccuracy: hopsOf.accuracy,
       prompted: true,
       answer: (task, session) => answer(new Attempt(task, session, { resources, settings, words, prefilter, hopsOf })),
     };

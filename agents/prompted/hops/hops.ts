@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { choice } from '../../registry.js';
 import type { QuestionTask } from '../../../datasets/question.js';
-import type { HopSource, QuestionAgentResources, QuestionSession } from '../../question-agent.js';
+import type { HopAccuracy, HopSource, QuestionAgentResources, QuestionSession } from '../../question-agent.js';
 
 const sources = ['given', 'predicted', 'none'] as const;
 
@@ -26,38 +26,37 @@ export function hopSourceFor(hops: HopsSetting, byLikelihood: boolean): HopSourc
 }
 
 /** Number of relations of a question; undefined if unknown. */
-export type HopsOf = (
-  task: QuestionTask,
-  session: Pick<QuestionSession, 'trace' | 'signal'> & { client: Pick<QuestionSession['client'], 'byLikelihood'> },
-) => Promise<number | undefined>;
+export interface HopsOf {
+  (
+    task: QuestionTask,
+    session: Pick<QuestionSession, 'trace' | 'signal'> & { client: Pick<QuestionSession['client'], 'byLikelihood'> },
+  ): Promise<number | undefined>;
+  /** Accuracy of a classifier, where one is used. */
+  accuracy?: HopAccuracy | undefined;
+}
 
 /**
- * Opens the source of the hop count. To be called in `create`.
+ * Opens the source of the hop count: a classifier is trained here on the chains of train questions. To be called in `create`.
  * @throws WorkbenchError `data` when it is to be predicted and train has no chains
  */
 export async function openHops(
-  resources: Pick<QuestionAgentResources, 'encoder' | 'train'>,
+  { encoder, train }: Pick<QuestionAgentResources, 'encoder' | 'train'>,
   setting: HopsSetting,
 ): Promise<HopsOf> {
-  const predict = setting === 'predicted' ? await predictedHops(resources) : undefined;
-  return (task, { client, trace, signal }) => {
-    if (predict) return predict(task, signal);
+  if (setting === 'predicted') {
+    const { hopPredictor } = await import('./hop-predictor.js');
+    const { predict, heldOut: accuracy } = await hopPredictor(await encoder(), train());
+    const predicted: HopsOf = async (task, { trace, signal }) => {
+      const [hops] = await predict([task], signal);
+      trace({ event: 'hops', predicted: hops! });
+      return hops;
+    };
+    return Object.assign(predicted, { accuracy });
+  }
+  return (task, { client, trace }) => {
     if (hopSourceFor(setting, client.byLikelihood) === 'none') return Promise.resolve(undefined);
     if (setting === 'given' && task.hops === undefined)
       trace({ event: 'note', text: 'the number of hops is not given' });
     return Promise.resolve(task.hops);
   };
-}
-
-/** Hop counts from a classifier over question vectors, trained here on the chains of train questions. */
-async function predictedHops({
-  encoder,
-  train,
-}: Pick<QuestionAgentResources, 'encoder' | 'train'>): Promise<
-  (task: QuestionTask, signal?: AbortSignal) => Promise<number>
-> {
-  const { hopPredictor } = await import('./hop-predictor.js');
-  const vectors = await encoder();
-  const predict = await hopPredictor(vectors, train());
-  return async (task, signal) => (await predict([task], signal))[0]!;
 }

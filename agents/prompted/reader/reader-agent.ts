@@ -64,6 +64,7 @@ export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
         const teller = hopSourceFor(settings.hops, byLikelihood);
         return teller === 'none' && walker.hopsGiven ? 'given' : teller;
       },
+      hopAccuracy: hopsOf.accuracy,
       prompted: true,
       prepare: (tasks, signal) => walker.prepare(tasks, signal),
       answer: (task, session) => answer(task, session, { resources, settings, walker, hopsOf }),

@@ -50,6 +50,7 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
       name: 'self-veqa',
       topicGiven: true,
       hopSource: (byLikelihood) => hopSourceFor(settings.hops, byLikelihood),
+      hopAccuracy: hopsOf.accuracy,
       prompted: true,
       online: learns(settings),
       async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal) {

@@ -8,7 +8,7 @@ import { chainAnswer, noAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
 import { type Reader, type ReaderStep, TrainState } from '../reader.js';
 import { bestChain } from './decode.js';
-import { ChainFinder, type FeasibleChains } from './feasible.js';
+import { ChainFinder } from './feasible.js';
 import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
 import { chainLoss } from './objective.js';
 
@@ -18,7 +18,7 @@ const mostKept = 4096;
 /** @throws WorkbenchError `native` without WebAssembly SIMD */
 export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
   const { graph, frontiers, horizon, seed, settings } = facts;
-  const { fit, widest, pretrain } = settings;
+  const { fit, widest } = settings;
   const given = settings.hops === 'given';
   const initialWeights = network.initialWeights((name) => Rng.named(seed, `reader/${name}`));
   const trainState = new TrainState(initialWeights, fit.maxGradNorm);
@@ -46,7 +46,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       const texts = batch.map(({ task }) => maskedQuestion(task));
       await network.prepare(texts);
       // By text and id, so that sums do not depend on the order in which questions come.
-      const learned = batch
+      const questions = batch
         .map(({ task, gold }, i) => {
           const feasible = finder.find(task, goldSet(gold), { horizon, widest, length: lengthOf(task) });
           const [known] = settings.supervision === 'chain' ? gold.chains : [];
@@ -54,22 +54,13 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
         })
         .filter(({ feasible }) => feasible.f1.length > 0)
         .sort((a, b) => compare(a.text, b.text) || compare(a.task.id, b.task.id));
-      const pretrained = network.recordPretraining !== undefined && step < pretrain.steps;
-      const questions = pretrained
-        ? learned.flatMap((question) => {
-            const feasible = bestOf(question.feasible);
-            return feasible ? [{ ...question, feasible }] : [];
-          })
-        : learned;
-      const cut = batch.length === 0 ? 0 : learned.filter(({ feasible }) => feasible.cut).length / batch.length;
+      const cut = batch.length === 0 ? 0 : questions.filter(({ feasible }) => feasible.cut).length / batch.length;
       if (questions.length === 0) return { loss: 0, gradNorm: 0, figures: { 'train/cut': cut } };
       const { distinct, rows: textOf } = distinctTexts(questions.map(({ text }) => text));
       const chains = questions.map(({ feasible }) => feasible);
       tape.begin();
       const batchOf = { texts: distinct, textOf: [...textOf], chains };
-      const recorded = pretrained
-        ? network.recordPretraining!(tape, batchOf)
-        : network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
+      const recorded = network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
       const outputs = tape.outputs(recorded.parts);
       const chosen = questions.map(({ feasible: { f1 } }, i) => ({ ...recorded.choicesOf(i), f1 }));
       const { loss, expectedF1, grad } = chainLoss(outputs.values, rowsOf(recorded.parts), chosen);
@@ -113,12 +104,4 @@ function alone(feasible: FeasibleChains, chain: readonly number[]): FeasibleChai
     return Number(isSame);
   });
   return f1.includes(1) ? { ...feasible, f1 } : feasible;
-}
-
-/** The chain that answers best, alone: of equal ones the first, which is the shortest. Undefined where none is right at all. */
-function bestOf({ relations, offsets, f1, cut }: FeasibleChains): FeasibleChains | undefined {
-  const best = f1.reduce((first, value, c) => (value > f1[first]! ? c : first), 0);
-  if (!(f1[best]! > 0)) return undefined;
-  const chain = relations.slice(offsets[best], offsets[best + 1]);
-  return { relations: chain, offsets: Int32Array.of(0, chain.length), f1: Float64Array.of(1), cut };
 }

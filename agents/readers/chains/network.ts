@@ -42,8 +42,6 @@ export interface ChainNetwork {
   initialWeights(rngOf: RngOf): InitialWeights;
   /** @param dropout of training */
   record(tape: SimdTape, batch: ChainBatch, dropout?: Rng): RecordedScores;
-  /** Scores for pretraining on the relations of each question's best chain, where there is any. */
-  recordPretraining?(tape: SimdTape, batch: ChainBatch): RecordedScores;
   scores(tape: SimdTape, text: string): ChainScores;
 }
 
@@ -70,7 +68,6 @@ export interface FactoredScores<N extends Numbers = Float32Array> {
 
 export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'initialWeights'> {
   compute(tape: SimdTape, texts: readonly string[], dropout?: Dropping): FactoredScores;
-  pretraining?(tape: SimdTape, texts: readonly string[]): FactoredScores;
 }
 
 /**
@@ -83,7 +80,7 @@ export function factoredNetwork(
   parts: FactoredParts,
 ): ChainNetwork {
   const backward = order === 'backward';
-  const { compute, pretraining } = parts;
+  const { compute } = parts;
   const recorded = ({ steps, hops }: FactoredScores, { texts, textOf, chains }: ChainBatch): RecordedScores => ({
     parts: hops ? [...steps, hops] : steps,
     choicesOf(question) {
@@ -110,7 +107,6 @@ export function factoredNetwork(
     prepare: parts.prepare,
     initialWeights: parts.initialWeights,
     record: (tape, batch, dropout) => recorded(compute(tape, batch.texts, dropout), batch),
-    recordPretraining: pretraining && ((tape, batch) => recorded(pretraining(tape, batch.texts), batch)),
     scores(tape, text) {
       const { steps, hops } = compute(tape, [text]);
       const logsOf = ({ values, width }: HostTaped) => logSoftmaxRows(values, Int32Array.of(0, width));

@@ -21,6 +21,8 @@ interface Lesson {
   answers: readonly (readonly number[])[];
   /** Teacher's shares after each step but the last, float32 [rows]; zeros where there are none. */
   labels?: readonly Float32Array[] | undefined;
+  /** The questions with their golds, in the first `pretrain.steps`. */
+  pretraining?: readonly QuestionSample[] | undefined;
 }
 
 export interface Computed {
@@ -96,7 +98,7 @@ class EntityReader<Batch extends LaidQuestions> implements Reader {
     await this.prepare(batch.map(({ task }) => task));
     const { network, subgraphs } = this;
     const { table } = network;
-    const { entities: of, fit } = this.#settings;
+    const { entities: of, fit, pretrain } = this.#settings;
     const teacher = this.#teacher && step < of.teacherSteps ? this.#teacher : undefined;
     const { tape, optimizer } = teacher ?? this.#student;
     const figures = { 'train/right': 0, 'train/covered': 0 };
@@ -111,8 +113,9 @@ class EntityReader<Batch extends LaidQuestions> implements Reader {
         const rng = Rng.named(this.#seed, 'reader/dropout', step, part++);
         const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
         const labels = teacher ? undefined : this.#labels(tasks, laid, answers);
+        const lesson = { rng, answers, labels, pretraining: step < pretrain.steps ? samples : undefined };
         tape.begin();
-        const { scores, more = [] } = (teacher?.of ?? network).compute(tape, tasks, laid, { rng, answers, labels });
+        const { scores, more = [] } = (teacher?.of ?? network).compute(tape, tasks, laid, lesson);
         const { values, backward } = tape.outputs([scores, ...more]);
         const rows = laid.entities.length;
         const one = shareLoss(values.subarray(0, rows), laid.bounds, laid.candidates, answers, share);

@@ -1,16 +1,18 @@
-/** A memory of facts on the tape: keys are a head and a relation, values a tail. */
-import type { HostTaped, SimdTape } from '../../../src/nn/simd/tape.js';
+/** A memory of facts: keys are a head and a relation, values a tail. */
 import { nearestFacts, type Subgraph, type Subgraphs } from '../../../src/kg/subgraphs.js';
 import { type LaidQuestions, layQuestions, type Placed, topicsOf } from './laid-questions.js';
 
-/** Facts of several questions, nearest first, in typed arrays. */
+/**
+ * Facts of several questions, nearest first, in typed arrays. The last of each is STOP: its head and tail are the row behind all
+ * entities, its relation the one behind all relations.
+ */
 export interface MemoryBatch extends LaidQuestions {
   /** int32 [questions + 1]: facts of question `q` are `offsets[q] .. offsets[q + 1] - 1`. */
   offsets: Int32Array;
   /** int32 [facts]: row of the head. */
   heads: Int32Array;
-  /** int32 [facts]: question · relations + relation. */
-  slots: Int32Array;
+  /** int32 [facts]: relation. */
+  relations: Int32Array;
   /** int32 [facts]: row of the tail. */
   tails: Int32Array;
 }
@@ -33,54 +35,21 @@ export function memoryBatch(
     );
   });
   const offsets = new Int32Array(facts.length + 1);
-  facts.forEach(({ heads }, q) => (offsets[q + 1] = offsets[q]! + heads.length));
-  const column = (of: 'heads' | 'relations' | 'tails', firstOf: (q: number) => number) => {
-    const all = new Int32Array(offsets.at(-1)!);
-    facts.forEach((one, q) => one[of].forEach((value, i) => (all[offsets[q]! + i] = firstOf(q) + value)));
+  facts.forEach(({ heads }, q) => (offsets[q + 1] = offsets[q]! + heads.length + 1));
+  const column = (of: 'heads' | 'relations' | 'tails', stop: number) => {
+    const all = new Int32Array(offsets.at(-1)!).fill(stop);
+    facts.forEach((one, q) => {
+      const first = of === 'relations' ? 0 : laid.bounds[q]!;
+      one[of].forEach((value, i) => (all[offsets[q]! + i] = first + value));
+    });
     return all;
   };
+  const behind = laid.entities.length;
   return {
     ...laid,
     offsets,
-    heads: column('heads', (q) => laid.bounds[q]!),
-    slots: column('relations', (q) => q * numRelations),
-    tails: column('tails', (q) => laid.bounds[q]!),
+    heads: column('heads', behind),
+    relations: column('relations', numRelations),
+    tails: column('tails', behind),
   };
-}
-
-/**
- * Attention of a question to each entity as a tail: p = softmax over its facts of `ofHead + ofRelation`, summed by tail.
- * @param ofHead [rows, 1] @param ofRelation [questions · relations, 1]
- * @returns [rows, 1], summing to 1 a question that has facts
- */
-export function addressed(
-  tape: SimdTape,
-  ofHead: HostTaped,
-  ofRelation: HostTaped,
-  { offsets, heads, slots, tails }: MemoryBatch,
-): HostTaped {
-  const shares = new Float64Array(heads.length);
-  const out = tape.buffer(ofHead.rows).fill(0);
-  for (let q = 0; q + 1 < offsets.length; q++) {
-    const [begin, end] = [offsets[q]!, offsets[q + 1]!];
-    let most = -Infinity;
-    for (let i = begin; i < end; i++) {
-      shares[i] = ofHead.values[heads[i]!]! + ofRelation.values[slots[i]!]!;
-      most = Math.max(most, shares[i]!);
-    }
-    let sum = 0;
-    for (let i = begin; i < end; i++) sum += shares[i] = Math.exp(shares[i]! - most);
-    for (let i = begin; i < end; i++) out[tails[i]!]! += shares[i]! /= sum;
-  }
-  return tape.taped(out, 1, (grads) => {
-    for (let q = 0; q + 1 < offsets.length; q++) {
-      let whole = 0;
-      for (let i = offsets[q]!; i < offsets[q + 1]!; i++) whole += shares[i]! * grads[tails[i]!]!;
-      for (let i = offsets[q]!; i < offsets[q + 1]!; i++) {
-        const grad = shares[i]! * (grads[tails[i]!]! - whole);
-        if (ofHead.grads) ofHead.grads[heads[i]!]! += grad;
-        if (ofRelation.grads) ofRelation.grads[slots[i]!]! += grad;
-      }
-    }
-  });
 }

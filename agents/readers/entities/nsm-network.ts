@@ -28,7 +28,7 @@ export interface NsmShape {
   wordWidth: number;
 }
 
-const square = (name: string, dim: number, rngOf: RngOf): InitialWeights => ({
+export const square = (name: string, dim: number, rngOf: RngOf): InitialWeights => ({
   [name]: { shape: [dim, dim], data: xavierUniform(rngOf(name), dim, dim) },
 });
 
@@ -64,7 +64,7 @@ export function nsmStarts(
   };
 }
 
-/** Initial weights of a walk that uses the instructions and relations of another network. */
+/** Initial weights of the steps of a walk, without those of instructions and relations. */
 export function walkStarts({ hops, dim }: Pick<NsmShape, 'hops' | 'dim'>, rngOf: RngOf): InitialWeights {
   const steps = Array.from({ length: hops }, (_, k) => stepStarts(k, dim, rngOf));
   return { ...Object.assign({}, ...steps), ...shareStart(dim, rngOf) };
@@ -93,6 +93,21 @@ export function instructions(
   return all;
 }
 
+/** Messages of step `k` before they are weighed: relu(W_R^k r ⊙ i_k), [questions · relations, dim]. @param relation [relations, dim] */
+export function matches(
+  tape: SimdTape,
+  relation: HostTaped,
+  asked: readonly HostTaped[],
+  k: number,
+  textOf: Int32Array,
+): HostTaped {
+  const count = relation.rows;
+  const relationOf = Int32Array.from({ length: textOf.length * count }, (_, slot) => slot % count);
+  const questionOf = relationOf.map((_, slot) => textOf[Math.floor(slot / count)]!);
+  const messages = tape.rows(tape.times(relation, `message.${k}`), relationOf);
+  return tape.relu(tape.multiply(messages, tape.rows(asked[k]!, questionOf)));
+}
+
 /** Result of a walk of shares. */
 export interface Walked {
   /** [rows, 1]: scores after the last step, of which those that are reached count. */
@@ -109,7 +124,7 @@ export interface Walked {
  * The walk of shares over the subgraphs of some questions.
  * @param asked instructions by step, [texts, dim]
  * @param textOf int32 [questions]: row of each question's instructions
- * @param after another walk, whose relations it has and whose states it begins with; default its own
+ * @param after relations that it has and states that it begins with, such as another walk’s; default its own
  */
 export function reason(
   tape: SimdTape,
@@ -120,9 +135,6 @@ export function reason(
   after?: Pick<Walked, 'states' | 'relation'>,
 ): Walked {
   const relation = after?.relation ?? tape.parameter('relation', dim);
-  // A row for each question and relation, as the runs number them.
-  const relationOf = Int32Array.from({ length: textOf.length * numRelations }, (_, slot) => slot % numRelations);
-  const questionOf = relationOf.map((_, slot) => textOf[Math.floor(slot / numRelations)]!);
   const summed = (weights: HostTaped, table: HostTaped, tableRows: Int32Array) =>
     tape.weightedSums(weights, table, batch.rowOf, tableRows, batch.entities.length);
   const fresh = () => {
@@ -134,11 +146,9 @@ export function reason(
   let last = tape.constant(batch.initialWeights, 1);
   let scores = last;
   const shares: HostTaped[] = [];
-  asked.forEach((instruction, k) => {
-    const messages = tape.rows(tape.product(relation, tape.parameter(`message.${k}`, dim)), relationOf);
-    const suited = tape.relu(tape.multiply(messages, tape.rows(instruction, questionOf)));
+  asked.forEach((_, k) => {
     // W_E [e ; ẽ] in two parts: the second is made of a question's few messages before they are added up.
-    const table = tape.product(suited, tape.parameter(`arrival.${k}`, dim));
+    const table = tape.times(matches(tape, relation, asked, k, textOf), `arrival.${k}`);
     const weights = arrivals(tape, last, batch);
     states = tape.relu(tape.add(tape.layer(states, `state.${k}`), summed(weights, table, batch.slotOf)));
     scores = tape.product(states, tape.parameter('share', 1));

@@ -217,6 +217,7 @@ test.each([
   [['relationWalk.hops=given'], 'relationWalk.horizon'],
   [['reader.kind=independent', 'reader.hops=instructions'], 'attends to no words'],
   [['reader.kind=uni-kgqa', `reader.pretrain.steps=${3 * evalEvery + 1}`], 'reader.pretrain.steps of at most'],
+  [['reader.kind=uni-kgqa', 'reader.hops=given'], 'may stay where they are'],
   [['reader.kind=embed-kgqa', 'reader.hops=given'], 'walks no chain'],
   [['reader.kind=embed-kgqa', 'reader.reads=words'], 'reads no words'],
   [['reader.kind=kv-mem', 'reader.hops=given'], 'always reads as often'],

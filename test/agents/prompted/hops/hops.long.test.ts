@@ -81,12 +81,16 @@ test('records and tables show the source of the number, if any', async () => {
   expect(await record('fiske')).not.toHaveProperty('hops');
   expect(await record('fiske', ...scored)).toMatchObject({ hops: 'given', topicGiven: false });
   expect(await record('self-veqa')).toMatchObject({ hops: 'given', topicGiven: true });
-  expect(await record('self-veqa', '--set', 'hops=predicted')).toMatchObject({ hops: 'predicted' });
+  const predicted = await record('self-veqa', '--set', 'hops=predicted');
+  expect(predicted).toMatchObject({ hops: 'predicted', hopAccuracy: { majority: expect.any(Number) } });
+  expect(predicted.metrics.hops).toMatchObject({ n: predicted.n });
   expect(await record('self-veqa', '--withhold-hops')).not.toHaveProperty('hops');
   const one = await kgwalk('evaluate', '--agent', 'fiske', ...common, ...scored);
   expect(one.out).toContain(' · topics not given · hops given');
   const { out } = await kgwalk('compare', 'fiske', 'tog:hops=predicted', 'pog:hops=none', ...common, ...scored);
   expect(out).toMatch(/^fiske .*\bhops given\b.*finds its start nodes itself/m);
-  expect(out).toMatch(/^tog:hops=predicted .*\btopics, hops predicted\b/m);
+  expect(out).toMatch(
+    /^tog:hops=predicted .*\btopics, hops predicted \(\d+\.\d % right on train, cross-validated, n \d+/m,
+  );
   expect(out).toMatch(/^pog:hops=none .*\btopics\b(?!, hops)/m);
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { kvMem } from '../../../../agents/readers/entities/kv-mem.js';
+import { uniKgqa } from '../../../../agents/readers/entities/uni-kgqa.js';
 import { nsm } from '../../../../agents/readers/entities/nsm.js';
 import { rankedAnswer } from '../../../../agents/readers/entities/entity-reader.js';
 import type { Reader, ReaderKind } from '../../../../agents/readers/reader.js';
@@ -15,7 +16,7 @@ const session = { trace: () => {} };
 /** A kind with a teacher, or none, of some steps. */
 interface Opened {
   kind: ReaderKind;
-  name: 'nsm' | 'kv-mem';
+  name: 'nsm' | 'uni-kgqa' | 'kv-mem';
   entities: { teacher?: 'parallel' | 'hybrid'; teacherSteps?: number };
 }
 
@@ -54,6 +55,7 @@ describe.each<[what: string, of: Opened, steps: number]>([
     { kind: nsm, name: 'nsm', entities: { teacher, teacherSteps: 2 } },
     150,
   ]),
+  ['uni-kgqa', { kind: uniKgqa, name: 'uni-kgqa', entities: {} }, 150],
   ['kv-mem', { kind: kvMem, name: 'kv-mem', entities: {} }, 250],
 ])('the reader %s', (what, of, steps) => {
   // By day the two readers themselves, at night all of their teachers.

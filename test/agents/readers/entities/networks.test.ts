@@ -2,12 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { entityBatch, type EntityBatch, walkedBack } from '../../../../agents/readers/entities/entity-batch.js';
 import { EntityTable } from '../../../../agents/readers/entities/entity-table.js';
 import { answerRows, partsOf, topicsOf } from '../../../../agents/readers/entities/laid-questions.js';
-import { addressed, memoryBatch } from '../../../../agents/readers/entities/memory.js';
+import { readMemory } from '../../../../agents/readers/entities/kv-mem.js';
+import { memoryBatch } from '../../../../agents/readers/entities/memory.js';
 import { instructions, nsmStarts, reason } from '../../../../agents/readers/entities/nsm-network.js';
 import { nsmTeacher } from '../../../../agents/readers/entities/nsm-teacher.js';
 import { reachedShares } from '../../../../agents/readers/entities/reasoning.js';
 import { disagreement, distance, shareLoss, tapedLoss } from '../../../../agents/readers/entities/share-loss.js';
+import { contrast, uniKgqa, uniNetwork } from '../../../../agents/readers/entities/uni-kgqa.js';
 import { wordBasis, wordInput, type WordInput } from '../../../../agents/readers/words/inputs.js';
+import { maskedQuestion } from '../../../../datasets/question.js';
 import { subgraphsOf } from '../../../../src/kg/subgraphs.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { type HostTaped, SimdParameters, SimdTape } from '../../../../src/nn/simd/tape.js';
@@ -283,57 +286,128 @@ describe('NSM', () => {
   });
 });
 
+describe('UniKGQA', () => {
+  test('has the gradient that its loss shows, with and without pretraining', async () => {
+    const facts = tinyFacts('uni-kgqa');
+    const vectors = normals('vectors', subgraphs.numRelations * facts.encoder.dim);
+    const network = uniNetwork(facts, await uniKgqa.basis(facts, tinyQuestions), subgraphs, vectors);
+    await network.prepare!(samples.map(({ task }) => maskedQuestion(task)));
+    const parameters = new SimdParameters(network.initialWeights);
+    const tape = new SimdTape(parameters);
+    for (const pretraining of [samples, undefined]) {
+      let way = () => {};
+      const loss = () => {
+        tape.begin();
+        const lesson = { rng: Rng.named(1, 'dropout'), answers, pretraining };
+        const { scores, more = [] } = network.compute(tape, tasks, batch, lesson);
+        // The films' questions have chains of one relation.
+        expect(more).toHaveLength(pretraining ? 1 : 0);
+        const { values, backward } = tape.outputs([scores, ...more]);
+        const of = shareLoss(values.subarray(0, batch.entities.length), batch.bounds, batch.candidates, answers, 1);
+        way = () => backward(Float32Array.of(...of.grad, ...more.map(() => 1)));
+        return values.subarray(batch.entities.length).reduce((sum, one) => sum + one, of.loss);
+      };
+      checkGrads(parameters, loss, () => way());
+    }
+  });
+
+  test('is drawn to the relations of the best chains by a softmax of cosines', () => {
+    const parameters = new SimdParameters({
+      'message.0': { shape: [2, 2], data: Float32Array.of(1, 0, 0, 1) },
+      'message.1': { shape: [2, 2], data: Float32Array.of(2, 0, 0, 2) },
+    });
+    const tape = new SimdTape(parameters);
+    const relation = tape.constant(Float32Array.of(3, 0, 0, 5), 2);
+    const asked = [tape.constant(Float32Array.of(2, 0, 0, 1), 2), tape.constant(Float32Array.of(1, 1, 4, 0), 2)];
+    // The second text's two questions want relations 1 and then 0; the first has no chain.
+    const losses = contrast(tape, relation, asked, Int32Array.of(0, 1, 1), [[], [1], [1, 0]], 0.5);
+    const right = Math.log(1 + Math.exp(-2));
+    expectClose(
+      losses.map(({ values }) => values[0]!),
+      [2 * right, right],
+      1e-5,
+    );
+    expect(contrast(tape, relation, asked, Int32Array.of(0), [[]], 0.5)).toEqual([]);
+  });
+});
+
 describe('KV-Mem', () => {
   const dim = 6;
   const table = new EntityTable(tinyFilms.numEntities, dim, 0.5, Rng.named(1, 'entities'));
+  const names = ['hop.0', 'hop.1'];
+  const matrix = (name: string) => normals(name, dim * dim).map((value) => value / 2);
+  const square = (name: string) => ({ [name]: { shape: [dim, dim], data: matrix(name) } });
   const parts = {
     query: { shape: [4, dim], data: normals('query', 4 * dim) },
-    relation: { shape: [5, dim], data: normals('relation', 5 * dim) },
-  };
+    relation: { shape: [6, dim], data: normals('relation', 6 * dim) },
+    ...Object.assign({}, ...names.flatMap((name) => [square(name), square(`${name}.key`)])),
+  } as Record<'query' | 'relation', { shape: number[]; data: Float32Array }>;
   const rows = Int32Array.from(memory.entities, (_, row) => memory.bounds.findIndex((end) => row < end) - 1);
   const indices = Int32Array.from(rows.keys());
-  const slots = Int32Array.from({ length: 20 }, (_, slot) => slot % 5);
-  const questionOf = slots.map((_, slot) => Math.floor(slot / 5));
 
-  /** One reading of the memory and the scores behind it. */
+  /** Two readings of the memory and the scores behind them. */
   const scores = (tape: SimdTape) => {
     const entities = table.rows(tape, memory.entities);
-    const query = tape.parameter('query', dim);
-    const ofHead = tape.dots(entities, indices, query, rows);
-    const ofRelation = tape.dots(tape.parameter('relation', dim), slots, query, questionOf);
-    const weights = addressed(tape, ofHead, ofRelation, memory);
-    const heard = tape.add(query, tape.weightedSums(weights, entities, rows, indices, 4));
-    return tape.dots(entities, indices, heard, rows);
+    const query = readMemory(tape, entities, tape.parameter('query', dim), names, memory);
+    return tape.dots(entities, indices, query, rows);
   };
 
-  test('reads what a softmax over facts says, fact by fact', () => {
+  test('reads what a softmax over facts and STOP says, fact by fact, until it stops', () => {
     const tape = new SimdTape(new SimdParameters(parts));
     const got = Float64Array.from(scores(tape).values);
-    const row = (entity: number) => [...table.values.subarray(entity * dim, (entity + 1) * dim)];
-    const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, value, k) => sum + value * b[k]!, 0);
-    const expected = tasks.flatMap((_, q) => {
-      const query = [...parts.query.data.subarray(q * dim, (q + 1) * dim)];
-      const own = Array.from(
-        { length: memory.offsets[q + 1]! - memory.offsets[q]! },
-        (__, i) => memory.offsets[q]! + i,
-      );
-      const keys = own.map((fact) => {
-        const r = memory.slots[fact]! - 5 * q;
-        const relation = [...parts.relation.data.subarray(r * dim, (r + 1) * dim)];
-        return Math.exp(dot(query, row(memory.entities[memory.heads[fact]!]!)) + dot(query, relation));
-      });
-      const sum = keys.reduce((a, b) => a + b, 0);
-      const heard = query.map((value, k) =>
-        own.reduce(
-          (total, fact, i) => total + (keys[i]! / sum) * row(memory.entities[memory.tails[fact]!]!)[k]!,
-          value,
+    type Vector = readonly number[];
+    const row = (place: number): Vector => {
+      const entity = memory.entities[place];
+      return entity === undefined
+        ? new Array<number>(dim).fill(0)
+        : [...table.values.subarray(entity * dim, (entity + 1) * dim)];
+    };
+    const plus = (a: Vector, b: Vector, weight = 1) => a.map((value, k) => value + weight * b[k]!);
+    const dot = (a: Vector, b: Vector) => a.reduce((sum, value, k) => sum + value * b[k]!, 0);
+    const times = (vector: Vector, name: string) =>
+      vector.map((_, j) =>
+        dot(
+          vector,
+          Array.from(vector, (__, i) => matrix(name)[i * dim + j]!),
         ),
       );
-      return [...memory.entities.subarray(memory.bounds[q], memory.bounds[q + 1])].map((entity) =>
-        dot(heard, row(entity)),
-      );
+    const zero = new Array<number>(dim).fill(0);
+    const expected = tasks.flatMap((_, q) => {
+      const [begin, end] = [memory.offsets[q]!, memory.offsets[q + 1]!];
+      const own = Array.from({ length: end - begin }, (__, i) => begin + i);
+      const keys = own.map((fact) => {
+        const relation = memory.relations[fact]!;
+        return plus(row(memory.heads[fact]!), [...parts.relation.data.subarray(relation * dim, (relation + 1) * dim)]);
+      });
+      let query: Vector = [...parts.query.data.subarray(q * dim, (q + 1) * dim)];
+      let [stopped, going]: [Vector, number] = [zero, 1];
+      for (const name of names) {
+        const weights = keys.map((key) => Math.exp(dot(key, query)));
+        const shares = weights.map((weight) => weight / weights.reduce((a, b) => a + b, 0));
+        stopped = plus(stopped, query, going * shares.at(-1)!);
+        going *= 1 - shares.at(-1)!;
+        const value = own.reduce<Vector>((sum, fact, i) => plus(sum, row(memory.tails[fact]!), shares[i]), zero);
+        const key = keys.reduce<Vector>((sum, one, i) => plus(sum, one, shares[i]), zero);
+        query = plus(times(plus(query, value), name), times(key, `${name}.key`));
+      }
+      const last = plus(stopped, query, going);
+      return [...indices].filter((place) => rows[place] === q).map((place) => dot(last, row(place)));
     });
-    expectClose(got, expected, 1e-4);
+    expectClose(got, expected, 1e-3);
+  });
+
+  test('stays what it is once STOP is read', () => {
+    const stop = normals('query', 4 * dim).subarray(0, dim);
+    const data = parts.relation.data.slice();
+    // So large along the first question that nothing else is read.
+    data.set(
+      stop.map((value) => 1e3 * value),
+      5 * dim,
+    );
+    const tape = new SimdTape(new SimdParameters({ ...parts, relation: { shape: [6, dim], data } }));
+    const entities = table.rows(tape, memory.entities);
+    const { values } = readMemory(tape, entities, tape.parameter('query', dim), names, memory);
+    expectClose(values.subarray(0, dim), stop, 1e-5);
   });
 
   test('has the gradient that its loss has as gradients, of rows of entities too', () => {

@@ -2,6 +2,7 @@
 import type { QuestionSample } from '../../../../datasets/question.js';
 import type { ReaderFacts } from '../../../../agents/readers/facts.js';
 import { readerSettings } from '../../../../agents/readers/settings.js';
+import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 import { Graph } from '../../../../src/kg/graph.js';
 
 const films = 6;
@@ -59,8 +60,8 @@ export const tinyQuestions: QuestionSample[] = [
   ),
 ];
 
-/** For readers that learn their words. @param more of the `reader` section */
-export function tinyFacts(kind: 'nsm' | 'kv-mem', more: object = {}): ReaderFacts {
+/** For readers that learn their words, and for UniKGQA, which reads hashed texts. @param more of the `reader` section */
+export function tinyFacts(kind: 'nsm' | 'uni-kgqa' | 'kv-mem', more: object = {}): ReaderFacts {
   const unused = () => {
     throw new Error('nothing is encoded or walked');
   };
@@ -77,6 +78,7 @@ export function tinyFacts(kind: 'nsm' | 'kv-mem', more: object = {}): ReaderFact
     }),
     ...{ horizon: 2, maxTokens: 64, seed: 3, folder: '' },
     frontiers: { root: unused } as unknown as ReaderFacts['frontiers'],
-    encoder: { dim: 0, encode: unused } as unknown as ReaderFacts['encoder'],
+    encoder:
+      kind === 'uni-kgqa' ? hashedEncoder(16) : ({ dim: 0, encode: unused } as unknown as ReaderFacts['encoder']),
   };
 }
