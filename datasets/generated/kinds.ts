@@ -10,7 +10,7 @@ import type { RelationWords } from './relation-words.js';
 import type { Vocabulary } from './vocabulary.js';
 
 /** Things of one end that the model is asked about, and the facts of each that it reads. */
-const asked = 12;
+const asked = 8;
 const factsShown = 4;
 
 /** Mean share of the model's choice that a word must have. */
@@ -18,7 +18,7 @@ const leastShare = 1 / 6;
 
 /** Common nouns that are looked at, and those nearest to a kind of thing, which the model chooses from. */
 const mostNouns = 3000;
-const choices = 60;
+const choices = 40;
 
 /** Things of other domains, so that no word of an answer is suggested. */
 const solved = `Each line describes one thing and ends with the kind of thing it is.

@@ -43,8 +43,9 @@ interface Said {
   acts: VerbForms[];
   /** S …s what is asked for. */
   acted: VerbForms[];
-  /** Kinds of what is asked for. */
+  /** Kinds of what is asked for, and of S. */
   kinds: Weighted;
+  own: Weighted;
   isPerson: boolean;
   asks: string;
 }
@@ -85,17 +86,17 @@ export class Phraser {
         acts: verbs(headDoes),
         acted: verbs(tailDoes),
       };
+      const [ofTail, ofHead] = [
+        weightsOf({ ...tail, ...nounsAsKinds(tailIs) }),
+        weightsOf({ ...head, ...nounsAsKinds(headIs) }),
+      ];
       this.#said.set(name, {
-        ...towardsTail,
-        kinds: weightsOf({ ...tail, ...nounsAsKinds(tailIs) }),
-        isPerson: isPerson({ ...tail, ...tailIs }),
-        asks: asks(tailIs, tail),
+        ...{ ...towardsTail, kinds: ofTail, own: ofHead },
+        ...{ isPerson: isPerson({ ...tail, ...tailIs }), asks: asks(tailIs, tail) },
       });
       this.#said.set(`${inversePrefix}${name}`, {
-        ...towardsHead,
-        kinds: weightsOf({ ...head, ...nounsAsKinds(headIs) }),
-        isPerson: isPerson(head),
-        asks: asks(headIs, head),
+        ...{ ...towardsHead, kinds: ofHead, own: ofTail },
+        ...{ isPerson: isPerson(head), asks: asks(headIs, head) },
       });
     }
   }
@@ -118,8 +119,8 @@ export class Phraser {
     const style = rng.uniform() < shares.style ? pick(styles, rng) : undefined;
     let phrase = topic;
     if (rng.uniform() < shares.kind) {
-      const { kinds } = this.#said.get(reversed(chain[0]!))!;
-      if (size(kinds) > 0) phrase = `${pick(['the ', ''], rng)}${choose(kinds, rng)} ${topic}`;
+      const { own } = this.#said.get(chain[0]!)!;
+      if (size(own) > 0) phrase = `${pick(['the ', ''], rng)}${choose(own, rng)} ${topic}`;
     }
     for (let i = 0; i < chain.length; i++) {
       const said = this.#said.get(chain[i]!)!;
@@ -173,11 +174,11 @@ export class Phraser {
 
   #fill(pattern: string, said: Said, topic: string, rng: Rng): string {
     const { words } = patterns();
-    const kind = () => {
-      const [known, drawn] = [size(said.kinds) > 0, rng.uniform()];
+    const kindOf = (kinds: Weighted) => {
+      const [known, drawn] = [size(kinds) > 0, rng.uniform()];
       const noun =
         known && drawn < 0.75
-          ? choose(said.kinds, rng)
+          ? choose(kinds, rng)
           : drawn < 0.85
             ? pick(['thing', 'one', 'item'], rng)
             : pick(this.#common, rng);
@@ -195,7 +196,8 @@ export class Phraser {
       name: () => choose(said.names, rng),
       names: () => either(choose(said.names, rng)),
       owner: () => choose(said.owners, rng),
-      kind,
+      kind: () => kindOf(said.kinds),
+      own: () => kindOf(said.own),
       acts: () => tensed(verb(said.acts)),
       doing: () => verb(said.acts).gerund,
       acted: () => tensed(verb(said.acted)),

@@ -1,7 +1,7 @@
 /** Words for the relations of a graph: from their names, and from general vocabulary; an owner corrects and adds to them in a file. */
 import type { Graph } from '../../src/kg/graph.js';
 import { inversePrefix } from '../../src/kg/graph.js';
-import { dot, type StateEncoder, textVectors } from '../../src/encoder/state-encoder.js';
+import { dot, type StateEncoder, type TextVectors, textVectors } from '../../src/encoder/state-encoder.js';
 import { baseOf, isPreposition, singular, wordsOfName } from './english.js';
 import type { Vocabulary } from './vocabulary.js';
 
@@ -90,6 +90,7 @@ export function wordsOfRelation(name: string, vocabulary: Vocabulary): RelationW
     if (rest.length > 1) add('tailIs', nouns(others.filter((word) => !isPreposition(word))));
   } else if (rest.length > 1 && past(first)) {
     add('tailDoes', past(first));
+    add('headDoes', past(first));
     add('tailIs', nouns(others), nouns(rest));
   } else if (rest.length === 1 && gerund(first)) {
     add('tailDoes', gerund(first));
@@ -158,11 +159,14 @@ export async function relationWordsOf(
         .flatMap((phrase) => {
           const noun = headOfPhrase(phrase);
           const narrower = vocabulary.narrower(noun).slice(0, mostNarrower);
-          return [...vocabulary.synonyms(noun, 'noun'), ...vocabulary.wider(noun), ...narrower].map(singular);
+          return [...vocabulary.synonyms(noun, 'noun'), ...narrower].map(singular);
         })
         .filter((word) => !taken.has(word)),
     ),
   ]);
+  const wider = own.map((some) =>
+    some.flatMap((phrase) => vocabulary.wider(headOfPhrase(phrase)).filter((word) => !taken.has(word))),
+  );
   for (const [i, words] of [...all.values()].entries()) {
     const found = await vectors.of(offered[i]!, signal);
     const near = (vector: Float32Array, of: readonly Float32Array[]) =>
@@ -175,8 +179,12 @@ export async function relationWordsOf(
         : [];
     });
     const best = kept.sort((a, b) => b.rank - a.rank).slice(0, mostAdded);
+    await dropUnlike(words, vectors, signal);
     const to = Object.keys(words.tailIs).length > 0 ? words.tailIs : words.headIs;
     for (const { word } of best) to[word] ??= 'vocabulary';
+    // A wider word names this relation alone unless it is wider than another one's, too.
+    for (const word of wider[i]!)
+      if (wider.every((other, o) => o === i || !other.includes(word))) to[word] ??= 'vocabulary';
   }
   return all;
 }
@@ -192,6 +200,25 @@ function addVerbs({ tailIs, tailDoes, headDoes }: RelationWords, vocabulary: Voc
     for (const phrase of Object.keys(words)) {
       if (phrase.includes(' ') || words[phrase] !== 'name') continue;
       for (const verb of vocabulary.synonyms(phrase, 'verb').slice(0, 3)) words[verb] ??= 'vocabulary';
+    }
+  }
+}
+
+/** Drops verbs of general vocabulary that mean something else than the relation's name, such as relinquish for `release_year`. */
+async function dropUnlike(
+  { tailIs, headIs, tailDoes, headDoes }: RelationWords,
+  vectors: TextVectors,
+  signal?: AbortSignal,
+): Promise<void> {
+  const all = { ...tailIs, ...headIs, ...tailDoes, ...headDoes };
+  const named = await vectors.of(
+    Object.keys(all).filter((word) => all[word] === 'name'),
+    signal,
+  );
+  for (const verbs of [tailDoes, headDoes]) {
+    for (const verb of Object.keys(verbs).filter((one) => verbs[one] === 'vocabulary')) {
+      const [vector] = await vectors.of([verb], signal);
+      if (named.every((own) => dot(own, vector!) < 0.5)) delete verbs[verb];
     }
   }
 }
