@@ -106,8 +106,8 @@ export function wordsOfRelation(name: string, vocabulary: Vocabulary): RelationW
       nouns([...behind, ...before]),
       nouns([...behind, ...before].slice(-1)),
     );
-    const verbs = vocabulary.verbsOf(behind[0] ?? '');
-    add('headDoes', verbs.includes('bear') ? 'be born' : verbs[0]);
+    // Dictionaries lead from birth to no verb that people use of it.
+    add('headDoes', behind[0] === 'birth' ? 'be born' : vocabulary.verbsOf(behind[0] ?? '')[0]);
   } else {
     add('tailIs', nouns(rest), singular(last));
     // Of `release year`: when it was released.
