@@ -48,9 +48,12 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       // By text and id, so that sums do not depend on the order in which questions come.
       const questions = batch
         .map(({ task, gold }, i) => {
-          const feasible = finder.find(task, goldSet(gold), { horizon, widest, length: lengthOf(task) });
           const [known] = settings.supervision === 'chain' ? gold.chains : [];
-          return { task, text: texts[i]!, feasible: known ? alone(feasible, known) : feasible };
+          const feasible =
+            known && known.length <= horizon
+              ? alone(known)
+              : finder.find(task, goldSet(gold), { horizon, widest, length: lengthOf(task) });
+          return { task, text: texts[i]!, feasible };
         })
         .filter(({ feasible }) => feasible.f1.length > 0)
         .sort((a, b) => compare(a.text, b.text) || compare(a.task.id, b.task.id));
@@ -95,13 +98,10 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The same chains, of which the given one earns alone; as they are where it is not among them. */
-function alone(feasible: FeasibleChains, chain: readonly number[]): FeasibleChains {
-  const { relations, offsets } = feasible;
-  const f1 = feasible.f1.map((_, c) => {
-    const isSame =
-      offsets[c + 1]! - offsets[c]! === chain.length && chain.every((one, i) => relations[offsets[c]! + i] === one);
-    return Number(isSame);
-  });
-  return f1.includes(1) ? { ...feasible, f1 } : feasible;
-}
+/** A known chain by itself: its probability among all chains is what the network learns, so that no other one need be found. */
+const alone = (chain: readonly number[]): FeasibleChains => ({
+  relations: Int32Array.from(chain),
+  offsets: Int32Array.of(0, chain.length),
+  f1: Float64Array.of(1),
+  cut: false,
+});
