@@ -43,7 +43,8 @@ export function answerSections(
   ];
 }
 
-function answererText({ name, trained }: Resolved): string {
+/** What answered, with the checkpoints of runs. */
+export function answererText({ name, trained }: Resolved): string {
   if (!trained) return `agent ${name}`;
   const texts = membersOf(trained).map(({ run, checkpoint: which }) => {
     const { name } = resolveCheckpoint(run.folder, which);

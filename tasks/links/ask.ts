@@ -1,5 +1,6 @@
 /** `kgwalk ask` on links: (head, relation, ?) of the user's own. */
 import { linkAgents } from '../../agents/link-agents.js';
+import type { RankedQuestion } from '../../agents/link-ranker.js';
 import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { resolveEntity, resolveRelation } from '../../datasets/links/resolve-names.js';
 import { linkWalkSettings } from '../../envs/settings.js';
@@ -41,27 +42,36 @@ const mostReasons = 3;
 
 /** Ranks entities; the first, with the walk that led there. */
 export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
-  const runs = which.trained ? membersOf(which.trained).map(({ run }) => run) : [];
-  const data = lazy(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
-  const openIt = async () => {
-    const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
-    return openRanker(which, await data.get(), horizon, { flags, runs, work });
-  };
-  const ranker = lazy(openIt, (one) => one.close?.());
+  const { data, ranker } = lazyRanker(which, flags, work);
   return {
     async ask(words, of = {}) {
       const [head, relation] = headAndRelation(words);
       const top = wholeNumber(of.top ?? flags.top ?? '10', '--top', 1);
-      refuseIdle([which], flags);
-      if (which.agent !== undefined && linkAgents.asksModel(which.agent)) {
-        throw new WorkbenchError('usage', `expected a run or an agent without a model, got ${which.agent}`);
-      }
+      refuseUnranked(which, flags);
       const dataset = await data.get();
       const question = { head: resolveEntity(dataset, head), relation: resolveRelation(dataset, relation) };
       return shown(question, await answersOf(question, dataset, await ranker.get(), top), dataset, which);
     },
     close: ranker.close,
   };
+}
+
+/** The data set that is asked, and the ranker over it. */
+export function lazyRanker(which: Resolved, flags: EvaluationFlags, work: Work) {
+  const runs = which.trained ? membersOf(which.trained).map(({ run }) => run) : [];
+  const data = lazy(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
+  const openIt = async () => {
+    const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
+    return openRanker(which, await data.get(), horizon, { flags, runs, work });
+  };
+  return { data, ranker: lazy(openIt, (one) => one.close?.()) };
+}
+
+/** @throws WorkbenchError `usage` for options that are not read, and for agents that ask a model */
+export function refuseUnranked(which: Resolved, flags: EvaluationFlags): void {
+  refuseIdle([which], flags);
+  if (which.agent === undefined || !linkAgents.asksModel(which.agent)) return;
+  throw new WorkbenchError('usage', `expected a run or an agent without a model, got ${which.agent}`);
 }
 
 /** Head and relation of a query that walks can answer. */
@@ -83,24 +93,42 @@ function nameOf({ labels, graph }: LinkDataset, entity: number): string {
   return isShared ? graph.entityName(entity)! : label;
 }
 
-type Query = { head: number; relation: number };
+export type Query = { head: number; relation: number };
 
 /** The best answers of a ranker. */
 export async function answersOf(
   question: Query,
-  dataset: Pick<LinkDataset, 'graph' | 'labels'> & { known: Pick<LinkDataset['known'], 'tailsOf'> },
+  dataset: AskedWorld,
   { ranker, pooling }: Pick<OpenedRanker, 'ranker' | 'pooling'>,
   top: number,
 ): Promise<Answer[]> {
-  const { graph, labels } = dataset;
   let answers: Answer[] = [];
-  await ranker.rank([question], (_, { scores: all, reached, chainTo, reasons }) => {
-    const known = dataset.known.tailsOf(question.head, question.relation);
-    const scores = all.at(pooling === 'sum' ? -1 : 0)!;
-    const places = reached && placesOf(reached.entities);
+  await ranker.rank([question], (_, ranked) => {
+    const { chainTo, reasons } = ranked;
+    const { scores, answerOf } = answersIn(ranked, question, dataset, pooling);
     // What no rule leads to has a score all the same: the lowest.
     const found = bestOf(scores).filter((entity) => reasons ?? (!chainTo || chainTo(entity)));
-    answers = Array.from(found.subarray(0, top), (entity): Answer => {
+    answers = Array.from(found.subarray(0, top), answerOf);
+  });
+  return answers;
+}
+
+type AskedWorld = Pick<LinkDataset, 'graph' | 'labels'> & { known: Pick<LinkDataset['known'], 'tailsOf'> };
+
+/** The scores of a question, and any entity as its answer; valid during the call of the ranker. */
+export function answersIn(
+  { scores: all, reached, chainTo, reasons }: RankedQuestion,
+  question: Query,
+  dataset: AskedWorld,
+  pooling: OpenedRanker['pooling'],
+) {
+  const { graph, labels } = dataset;
+  const known = dataset.known.tailsOf(question.head, question.relation);
+  const scores = all.at(pooling === 'sum' ? -1 : 0)!;
+  const places = reached && placesOf(reached.entities);
+  return {
+    scores,
+    answerOf(entity: number): Answer {
       const path = places && reached.path(places.get(entity)!);
       const chain = reasons ? undefined : chainTo?.(entity);
       const own = reasons?.(entity).slice(0, mostReasons);
@@ -114,9 +142,8 @@ export async function answersOf(
         words: chain ? named(chain).join(' → ') : path && verbalisePath(graph, labels, question.head, path),
         reasons: own?.map((one) => ({ chain: one.chain && named(one.chain), share: one.share })),
       };
-    });
-  });
-  return answers;
+    },
+  };
 }
 
 function shown(
@@ -137,7 +164,7 @@ function shown(
         [(answer.path ?? answer.reasons) ? 'probability' : 'score']: scoreText(answer),
         known: answer.known ? 'yes' : '',
       },
-      from: answer.reasons?.map(reasonText).join('; ') ?? answer.words,
+      from: reasonsText(answer),
     })),
     none: 'no answer',
     ...(unseen && { notes: [`train has no edge of ${asked.head}: no walk leaves it.`] }),
@@ -153,6 +180,10 @@ function shown(
     walks: answers.map(({ path = [] }) => path),
   };
 }
+
+/** What led to an answer, in words; undefined where the agent has no reasons. */
+export const reasonsText = ({ reasons, words }: Pick<Answer, 'reasons' | 'words'>) =>
+  reasons?.map(reasonText).join('; ') ?? words;
 
 /** `0.62 born_in → lies_in` */
 export const reasonText = ({ chain, share }: NonNullable<Answer['reasons']>[number]) =>

@@ -46,6 +46,7 @@ export function ruleRanker(scorer: RuleScorer, { graph }: Pick<ScoredWorld, 'gra
   const chainTo = (entity: number) => scorer.chainTo(entity);
   return {
     ...ranker,
+    scale: 'precision',
     rank: (questions, take) => ranker.rank(questions, (question, ranked) => take(question, { ...ranked, chainTo })),
   };
 }
