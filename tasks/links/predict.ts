@@ -32,7 +32,7 @@ const most = 100_000;
 /** What scores mean, by the scale of the ranker. */
 const meanings = {
   'log-probability': 'probability that a walk from the head ends on the tail',
-  precision: 'precision on train of the rules that lead to the tail',
+  precision: 'precision on train of the best rules that lead to the tail, taken together',
   softmax: 'share of the tail in the softmax over all entities',
 };
 
