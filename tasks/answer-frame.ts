@@ -43,7 +43,7 @@ export function answerSections(
   ];
 }
 
-/** What answered, with the checkpoints of runs. */
+/** Agent that answered, or runs with their checkpoints. */
 export function answererText({ name, trained }: Resolved): string {
   if (!trained) return `agent ${name}`;
   const texts = membersOf(trained).map(({ run, checkpoint: which }) => {

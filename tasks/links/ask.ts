@@ -42,7 +42,13 @@ const mostReasons = 3;
 
 /** Ranks entities; the first, with the walk that led there. */
 export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
-  const { data, ranker } = lazyRanker(which, flags, work);
+  const runs = which.trained ? membersOf(which.trained).map(({ run }) => run) : [];
+  const data = lazy(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
+  const openIt = async () => {
+    const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
+    return openRanker(which, await data.get(), horizon, { flags, runs, work });
+  };
+  const ranker = lazy(openIt, (one) => one.close?.());
   return {
     async ask(words, of = {}) {
       const [head, relation] = headAndRelation(words);
@@ -54,17 +60,6 @@ export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work)
     },
     close: ranker.close,
   };
-}
-
-/** The data set that is asked, and the ranker over it. */
-export function lazyRanker(which: Resolved, flags: EvaluationFlags, work: Work) {
-  const runs = which.trained ? membersOf(which.trained).map(({ run }) => run) : [];
-  const data = lazy(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
-  const openIt = async () => {
-    const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
-    return openRanker(which, await data.get(), horizon, { flags, runs, work });
-  };
-  return { data, ranker: lazy(openIt, (one) => one.close?.()) };
 }
 
 /** @throws WorkbenchError `usage` for options that are not read, and for agents that ask a model */
@@ -181,7 +176,7 @@ function shown(
   };
 }
 
-/** What led to an answer, in words; undefined where the agent has no reasons. */
+/** Reasons of an answer in words; undefined where the agent has none. */
 export const reasonsText = ({ reasons, words }: Pick<Answer, 'reasons' | 'words'>) =>
   reasons?.map(reasonText).join('; ') ?? words;
 

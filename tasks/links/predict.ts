@@ -2,16 +2,18 @@
 import { boundedHeap } from '../../agents/bounded-heap.js';
 import { logSumExp } from '../../agents/link-ensemble.js';
 import type { LinkRanker } from '../../agents/link-ranker.js';
-import type { LinkDataset } from '../../datasets/links/link-dataset.js';
+import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { resolveRelation } from '../../datasets/links/resolve-names.js';
+import { linkWalkSettings } from '../../envs/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { printable } from '../../src/run/printable.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { answererText } from '../answer-frame.js';
 import { type PredictFlags, wholeNumber } from '../flags.js';
-import type { Predicted, Resolved, Work } from '../task.js';
-import type { OpenedRanker } from './agents.js';
-import { type Answer, answersIn, lazyRanker, type Query, reasonsText, refuseUnranked } from './ask.js';
+import { membersOf, type Predicted, type Resolved, type Work } from '../task.js';
+import { type OpenedRanker, openRanker } from './agents.js';
+import { type Answer, answersIn, type Query, reasonsText, refuseUnranked } from './ask.js';
+import { linkDatasetName } from './data.js';
 
 /** A predicted triple; `tail` and `tailId` are its name and id. */
 interface Prediction extends Pick<Answer, 'path' | 'words' | 'reasons'> {
@@ -29,7 +31,7 @@ interface Prediction extends Pick<Answer, 'path' | 'words' | 'reasons'> {
 /** Largest `--top`. */
 const most = 100_000;
 
-/** What scores mean, by the scale of the ranker. */
+/** Meaning of the scores, by the scale of the ranker. */
 const meanings = {
   'log-probability': 'probability that a walk from the head ends on the tail',
   precision: 'precision on train of the best rules that lead to the tail, taken together',
@@ -40,20 +42,22 @@ const meanings = {
 export async function predictLinks(which: Resolved, flags: PredictFlags, work: Work): Promise<Predicted> {
   const top = wholeNumber(flags.top ?? '100', '--top', 1, most);
   refuseUnranked(which, flags);
-  const { data, ranker } = lazyRanker(which, flags, work);
+  const runs = which.trained ? membersOf(which.trained).map(({ run }) => run) : [];
+  const dataset = await loadLinkDataset(linkDatasetName(flags.dataset, runs));
+  const plain = dataset.graph.numRelations / 2;
+  const given = [...new Set(flags.relation.map((name) => resolveRelation(dataset, name)))];
+  const relations = given.length > 0 ? given : Array.from({ length: plain }, (_, id) => id);
+  const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
+  const asked = new Set(relations.map((relation) => relation % plain));
+  const opened = await openRanker(which, dataset, horizon, { flags, runs, work, relations: asked });
   try {
-    const dataset = await data.get();
-    const { graph } = dataset;
-    const given = new Set(flags.relation.map((name) => resolveRelation(dataset, name)));
-    const relations = given.size > 0 ? [...given] : Array.from({ length: graph.numRelations / 2 }, (_, id) => id);
-    const opened = await ranker.get();
     const kept = await bestTriples(headsOf(dataset, relations, flags.allHeads), dataset, opened, {
       ...{ top, each: flags.each, work },
     });
     const predictions = await explained(kept, dataset, opened, work);
     return shown(predictions, meanings[opened.ranker.scale ?? 'softmax'], dataset, which);
   } finally {
-    await ranker.close();
+    await opened.close?.();
   }
 }
 
@@ -119,7 +123,7 @@ async function bestTriples(
 
 type Triple = Query & { tail: number };
 
-/** What brings scores of different questions to one scale: their log-sum-exp, unless they have a scale of their own. */
+/** Number to subtract from scores, so that those of different questions compare: log-sum-exp, or 0 where they have a scale. */
 const normOf = ({ scale }: LinkRanker, scores: Float64Array) => (scale === undefined ? logSumExp(scores) : 0);
 
 /** The triples with their scores and reasons, in their order. */
