@@ -50,7 +50,7 @@ function addLogProbabilities(scores: Float64Array, weight: number, out: Float64A
 }
 
 /** ln Σ exp, 0 where nothing is above -Infinity. */
-function logSumExp(scores: ArrayLike<number>): number {
+export function logSumExp(scores: ArrayLike<number>): number {
   let most = -Infinity;
   for (let i = 0; i < scores.length; i++) most = Math.max(most, scores[i]!);
   if (most === -Infinity) return 0;

@@ -39,6 +39,8 @@ export interface LinkRanker {
   readonly name: string;
   /** Names of its rankings, the main one first: `max` and `sum` for walks. */
   readonly rankings: readonly string[];
+  /** Meaning of a score in any question; absent: scores compare within a question alone. */
+  readonly scale?: 'log-probability' | 'precision';
   /** Questions that it likes to get at once: more make no difference but in memory. */
   readonly batchSize: number;
   /** @param take called once a question, in their order */
@@ -103,6 +105,7 @@ export function walkRanker(
   return {
     name,
     rankings: ['max', 'sum'],
+    scale: 'log-probability',
     batchSize,
     async rank(questions, take) {
       const beams = await linkBeams(actor, graph, questions, { beamWidth, horizon });

@@ -14,6 +14,7 @@ import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
 import { register as oracle } from './oracle.js';
 import { registerPlan, registerWork } from './plan.js';
+import { register as predict } from './predict.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
 import { register as results } from './results.js';
@@ -41,6 +42,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   registerWork,
   registerPlan,
   ask,
+  predict,
   compare,
   registerReplay,
   oracle,

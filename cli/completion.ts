@@ -224,6 +224,7 @@ const sources = new Map(
     [
       [presets, 'preset', '--config'],
       [runs, 'run', 'runs', 'run-or-question', '--run-dir'],
+      [async () => [...(await runs()), ...(await datasets())], 'run-or-dataset'],
       [runsAndEvaluations, 'run-or-evaluation', '--run'],
       [() => places('evaluation'), 'evaluation'],
       [async (before) => [...(await agents(before)), ...(await runsAndEvaluations())], 'agent'],
@@ -246,7 +247,7 @@ const sources = new Map(
       [async () => ['auto', ...(await import('../src/nn/open-executor.js')).executorNames], '--backend'],
       [async () => (await import('../envs/registry.js')).envIds(), 'serve env id', '--env'],
       [settings, 'config explain key', '--set', '--grid', '--sample'],
-      [switches, 'kgwalk evaluate --set', 'kgwalk compare --set', 'kgwalk ask --set'],
+      [switches, 'kgwalk evaluate --set', 'kgwalk compare --set', 'kgwalk ask --set', 'kgwalk predict --set'],
       [among(), 'models train --set'],
     ] as [Source, ...string[]][]
   ).flatMap(([source, ...names]) => names.map((name) => [name, source] as const)),

@@ -43,7 +43,8 @@ export function answerSections(
   ];
 }
 
-function answererText({ name, trained }: Resolved): string {
+/** Agent that answered, or runs with their checkpoints. */
+export function answererText({ name, trained }: Resolved): string {
   if (!trained) return `agent ${name}`;
   const texts = membersOf(trained).map(({ run, checkpoint: which }) => {
     const { name } = resolveCheckpoint(run.folder, which);

@@ -71,6 +71,15 @@ export interface ResultFlags {
 /** Options of `evaluate`, `compare` and `ask`; a task names those that it reads. */
 export interface EvaluationFlags extends DataFlags, AgentFlags, ResultFlags {}
 
+/** Options of `predict`. */
+export interface PredictFlags extends EvaluationFlags {
+  /** Default: all that train has. */
+  relation: string[];
+  /** The best of each relation rather than of all together. */
+  each?: boolean;
+  allHeads?: boolean;
+}
+
 /** Options where none are given. */
 export const usualFlags: EvaluationFlags = { checkpoint: 'best', set: [], modelSet: [] };
 

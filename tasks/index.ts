@@ -86,6 +86,7 @@ const hintsOf = {
   'something to ask': 'Episodes are played by kgwalk evaluate RUN.',
   'data of dialogues or links to pretrain vectors of':
     'Walkers over questions read no pretrained vectors: train them at once.',
+  'links to predict': 'Missing triples are predicted by runs and agents of links alone.',
   'a data set of dialogues or links': 'Walkers over questions read no vectors of entities.',
 };
 

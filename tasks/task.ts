@@ -11,7 +11,7 @@ import type { RunInfo } from '../src/run/records.js';
 import type { ImportTableOptions } from '../agents/embeddings/import-table.js';
 import type { TaskTrainer } from '../trainers/task-trainer.js';
 import type { TrainSettings } from '../agents/train-settings.js';
-import type { AgentFlags, Choices, EvaluationFlags, ResultFlags } from './flags.js';
+import type { AgentFlags, Choices, EvaluationFlags, PredictFlags, ResultFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';
 
 /** Progress, notes and stop signal of a command. */
@@ -96,6 +96,9 @@ export interface OpenOptions {
 
 /** Results as rows: commands print them, or their JSON. */
 export type Shown = { json: unknown; sections: readonly Section[] };
+
+/** Likeliest missing triples, also as text of a file. */
+export type Predicted = Shown & { tsv: string };
 
 /** An answer with the walks that lead to it, as pages draw them. */
 export type ShownAnswer = Shown & Pick<Example, 'answers' | 'walks'>;
@@ -268,6 +271,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   readonly vectors?: TaskVectors;
   /** Absent: there is nothing to ask. */
   readonly ask?: TaskAsk<S, D>;
+  /** Absent: its graph has no triples to predict. @throws WorkbenchError `usage` for bad options, before long work */
+  predict?(which: Resolved, flags: PredictFlags, work: Work): Promise<Predicted>;
   readonly results?: TaskResults<S, Answer, R, D>;
 }
 

@@ -47,6 +47,9 @@ export interface OpenedRanker extends Pick<
   useCalls?: ((openCalls: AskOptions['openCalls']) => void) | undefined;
 }
 
+/** Relations that will be asked, by plain ids: no rules of others are mined. Default all. */
+type RankerOptions = OpenOptions & { relations?: ReadonlySet<number> | undefined };
+
 const asks = (agent: string | undefined): agent is string => agent !== undefined && linkAgents.asksModel(agent);
 
 /** The simulated model of `oracle:0.1`; undefined where `spec` names a real one. */
@@ -105,7 +108,7 @@ export async function openRanker(
   which: Resolved,
   dataset: LinkDataset,
   horizon: number,
-  options: OpenOptions,
+  options: RankerOptions,
   own?: LinkOptions,
 ): Promise<OpenedRanker> {
   const { trained } = which;
@@ -169,10 +172,11 @@ type LinkOptions = Awaited<ReturnType<typeof linkOptions>>;
 function resourcesOf(
   dataset: LinkDataset,
   read: LinkOptions,
-  options: OpenOptions,
+  options: RankerOptions,
   asking: Pick<LinkAgentResources, 'encoder' | 'taskClients'>,
 ): LinkAgentResources {
   const { progress, signal } = options.work;
+  const { relations } = options;
   return {
     ...{ ...asking, dataset: dataset.manifest.name, named: dataset.graph, graph: dataset.graph },
     get labels() {
@@ -190,7 +194,7 @@ function resourcesOf(
       requireSameRelations(dataset, source);
       const line = progress('mine rules', source.graph.numRelations, 'relations');
       const onProgress = (done: number) => line.update(done);
-      const { ranker, ranking, rules } = await ruleBaseline(source, { horizon, signal, onProgress });
+      const { ranker, ranking, rules } = await ruleBaseline(source, { horizon, signal, onProgress, relations });
       const count = rules.reduce((sum, { length }) => sum + length, 0);
       line.finish(`${count} rules`);
       const where = from === undefined ? 'train' : `train of ${from}`;
@@ -225,7 +229,7 @@ async function openEnsemble(
   weights: EnsembleWeights,
   dataset: LinkDataset,
   read: LinkOptions,
-  options: OpenOptions,
+  options: RankerOptions,
 ): Promise<{ ranker: LinkRanker; note: string; source: string }> {
   const names = namesIn(of);
   const wanted = 'expected two or more of exact walkers, transe, bilinear and rules';

@@ -1,5 +1,6 @@
 /** `kgwalk ask` on links: (head, relation, ?) of the user's own. */
 import { linkAgents } from '../../agents/link-agents.js';
+import type { RankedQuestion } from '../../agents/link-ranker.js';
 import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { resolveEntity, resolveRelation } from '../../datasets/links/resolve-names.js';
 import { linkWalkSettings } from '../../envs/settings.js';
@@ -52,16 +53,20 @@ export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work)
     async ask(words, of = {}) {
       const [head, relation] = headAndRelation(words);
       const top = wholeNumber(of.top ?? flags.top ?? '10', '--top', 1);
-      refuseIdle([which], flags);
-      if (which.agent !== undefined && linkAgents.asksModel(which.agent)) {
-        throw new WorkbenchError('usage', `expected a run or an agent without a model, got ${which.agent}`);
-      }
+      refuseUnranked(which, flags);
       const dataset = await data.get();
       const question = { head: resolveEntity(dataset, head), relation: resolveRelation(dataset, relation) };
       return shown(question, await answersOf(question, dataset, await ranker.get(), top), dataset, which);
     },
     close: ranker.close,
   };
+}
+
+/** @throws WorkbenchError `usage` for options that are not read, and for agents that ask a model */
+export function refuseUnranked(which: Resolved, flags: EvaluationFlags): void {
+  refuseIdle([which], flags);
+  if (which.agent === undefined || !linkAgents.asksModel(which.agent)) return;
+  throw new WorkbenchError('usage', `expected a run or an agent without a model, got ${which.agent}`);
 }
 
 /** Head and relation of a query that walks can answer. */
@@ -83,24 +88,42 @@ function nameOf({ labels, graph }: LinkDataset, entity: number): string {
   return isShared ? graph.entityName(entity)! : label;
 }
 
-type Query = { head: number; relation: number };
+export type Query = { head: number; relation: number };
 
 /** The best answers of a ranker. */
 export async function answersOf(
   question: Query,
-  dataset: Pick<LinkDataset, 'graph' | 'labels'> & { known: Pick<LinkDataset['known'], 'tailsOf'> },
+  dataset: AskedWorld,
   { ranker, pooling }: Pick<OpenedRanker, 'ranker' | 'pooling'>,
   top: number,
 ): Promise<Answer[]> {
-  const { graph, labels } = dataset;
   let answers: Answer[] = [];
-  await ranker.rank([question], (_, { scores: all, reached, chainTo, reasons }) => {
-    const known = dataset.known.tailsOf(question.head, question.relation);
-    const scores = all.at(pooling === 'sum' ? -1 : 0)!;
-    const places = reached && placesOf(reached.entities);
+  await ranker.rank([question], (_, ranked) => {
+    const { chainTo, reasons } = ranked;
+    const { scores, answerOf } = answersIn(ranked, question, dataset, pooling);
     // What no rule leads to has a score all the same: the lowest.
     const found = bestOf(scores).filter((entity) => reasons ?? (!chainTo || chainTo(entity)));
-    answers = Array.from(found.subarray(0, top), (entity): Answer => {
+    answers = Array.from(found.subarray(0, top), answerOf);
+  });
+  return answers;
+}
+
+type AskedWorld = Pick<LinkDataset, 'graph' | 'labels'> & { known: Pick<LinkDataset['known'], 'tailsOf'> };
+
+/** The scores of a question, and any entity as its answer; valid during the call of the ranker. */
+export function answersIn(
+  { scores: all, reached, chainTo, reasons }: RankedQuestion,
+  question: Query,
+  dataset: AskedWorld,
+  pooling: OpenedRanker['pooling'],
+) {
+  const { graph, labels } = dataset;
+  const known = dataset.known.tailsOf(question.head, question.relation);
+  const scores = all.at(pooling === 'sum' ? -1 : 0)!;
+  const places = reached && placesOf(reached.entities);
+  return {
+    scores,
+    answerOf(entity: number): Answer {
       const path = places && reached.path(places.get(entity)!);
       const chain = reasons ? undefined : chainTo?.(entity);
       const own = reasons?.(entity).slice(0, mostReasons);
@@ -114,9 +137,8 @@ export async function answersOf(
         words: chain ? named(chain).join(' → ') : path && verbalisePath(graph, labels, question.head, path),
         reasons: own?.map((one) => ({ chain: one.chain && named(one.chain), share: one.share })),
       };
-    });
-  });
-  return answers;
+    },
+  };
 }
 
 function shown(
@@ -137,7 +159,7 @@ function shown(
         [(answer.path ?? answer.reasons) ? 'probability' : 'score']: scoreText(answer),
         known: answer.known ? 'yes' : '',
       },
-      from: answer.reasons?.map(reasonText).join('; ') ?? answer.words,
+      from: reasonsText(answer),
     })),
     none: 'no answer',
     ...(unseen && { notes: [`train has no edge of ${asked.head}: no walk leaves it.`] }),
@@ -153,6 +175,10 @@ function shown(
     walks: answers.map(({ path = [] }) => path),
   };
 }
+
+/** Reasons of an answer in words; undefined where the agent has none. */
+export const reasonsText = ({ reasons, words }: Pick<Answer, 'reasons' | 'words'>) =>
+  reasons?.map(reasonText).join('; ') ?? words;
 
 /** `0.62 born_in → lies_in` */
 export const reasonText = ({ chain, share }: NonNullable<Answer['reasons']>[number]) =>

@@ -10,6 +10,7 @@ import { evaluationLeaks, runLeaks } from './leaks.js';
 import { openLinkTraining } from '../../agents/link-training.js';
 import type { LinkRow } from './row.js';
 import { linkMeasure, type LinkSample } from './score.js';
+import { predictLinks } from './predict.js';
 import { linksImported, linkStatistics, listedLinks } from './statistics.js';
 import { linkVectors } from './vectors.js';
 
@@ -36,4 +37,5 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   },
   vectors: linkVectors,
   ask: { words: ['head', 'relation'], fieldsOf: askedQuery, namesOf: queryNames, open: openAskLink },
+  predict: predictLinks,
 };

@@ -18,6 +18,7 @@ const successLines: Readonly<Record<string, RegExp>> = {
   encode: /^\d+ texts.*: \d+ encoded by /m,
   'evaluate --dry-run': /^\d+ samples by oracle:[\d.]+: [1-9]\d* calls, /m,
   evaluate: / on [\w-]+.* n = [1-9]/,
+  predict: /^predicted by (run|agent) \S/m,
   pretrain: /^scorer +split +asked/m,
   replay: /^\d+ samples? replayed: every byte as it was saved$/m,
   'oracle fit': /^--model oracle:0\.\d+,confuse=\d+\.\d+$/m,

@@ -44,6 +44,7 @@ const handsOn: Record<string, string> = {
   'tasks/links/ask.ts': 'loads the data set whose names it resolves, and marks answers that some split holds',
   'tasks/links/data.ts': 'loads the split that is evaluated',
   'tasks/links/leaks.ts': 'reports what others noted',
+  'tasks/links/predict.ts': 'leaves known triples out, marks those of test',
   'tasks/links/score.ts': 'scores answers',
   'tasks/questions/agents.ts': 'gives train to untrained agents',
   'tasks/questions/ask.ts': 'shows questions of valid as examples to ask',

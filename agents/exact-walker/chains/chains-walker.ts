@@ -288,6 +288,7 @@ function chainRanker(name: string, graph: Graph, learnedOf: (relation: number) =
   const ranker = scorerRanker({ name, numEntities, scoreTails }, graph);
   return {
     ...ranker,
+    scale: 'log-probability',
     rank: (questions, take) =>
       ranker.rank(questions, (i, ranked) => {
         const reasons = (entity: number) => reasonsOf(questions[i]!, entity);

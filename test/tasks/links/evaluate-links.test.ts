@@ -225,6 +225,14 @@ describe('the baseline of rules', () => {
     // Longer walks than rules are followed to are no reason to refuse.
     expect((await ruleBaseline(split, { horizon: 5 })).rules).toEqual((await ruleBaseline(split)).rules);
   });
+
+  test('of some relations are those of all, and no others are mined', async () => {
+    const all = (await ruleBaseline(split)).rules;
+    const some = (await ruleBaseline(split, { relations: new Set([3]) })).rules;
+    const plain = all.length / 2;
+    expect(all.filter(({ length }) => length > 0).length).toBeGreaterThan(2);
+    expect(some).toEqual(all.map((rules, relation) => (relation % plain === 3 ? rules : [])));
+  });
 });
 
 async function evaluated(name: string, ranker: LinkRanker, triples = tiny.train) {
