@@ -14,6 +14,7 @@ import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
 import { register as oracle } from './oracle.js';
 import { registerPlan, registerWork } from './plan.js';
+import { register as questions } from './questions.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
 import { register as results } from './results.js';
@@ -32,6 +33,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   quickstart,
   datasets,
   models,
+  questions,
   registerPretrain,
   registerEmbeddings,
   registerEncode,

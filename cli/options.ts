@@ -37,6 +37,10 @@ export function addInputOptions(command: Command, several = false): Command {
         'dialogues: a file in the format of the release (.csv, .json, .jsonl) instead of a split',
       )
       .option(
+        '--questions <file>',
+        'questions: questions of your own (.jsonl, as `datasets import custom` reads them) instead of a split',
+      )
+      .option(
         '--beam-width <n>',
         'dialogues, questions: number of walks to rank (on dialogues at least the largest k); links: number of walks kept after each step',
       )

@@ -8,7 +8,7 @@ import { chainAnswer, noAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
 import { type Reader, type ReaderStep, TrainState } from '../reader.js';
 import { bestChain } from './decode.js';
-import { ChainFinder } from './feasible.js';
+import { ChainFinder, type FeasibleChains } from './feasible.js';
 import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
 import { chainLoss } from './objective.js';
 

