@@ -65,7 +65,7 @@ async function train(preset: string | undefined, given: TrainFlags): Promise<voi
   if (json) return printJson({ runs: folders });
   for (const folder of folders) printLine(folder);
   const [first, ...others] = folders.map(shownPath);
-  if (graph !== undefined) return printExamples(graph, folders);
+  if (graph !== undefined) return printExamples(given, folders);
   printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
 }
 
@@ -129,12 +129,18 @@ async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promis
   }
 }
 
-/** Answers to three questions of valid, and how to ask others. */
-async function printExamples(graph: string, folders: readonly string[]): Promise<void> {
+/** Answers to three questions of valid, and how to ask others and to measure on real ones. */
+async function printExamples({ graph, runDir, seed, seeds }: TrainFlags, folders: readonly string[]): Promise<void> {
   const { exampleAnswers } = await import('../tasks/questions/agreement.js');
   const { terminalWork } = await import('./terminal.js');
   for (const one of await exampleAnswers(folders, terminalWork())) printLine(`\n${one}`);
-  printNote(`\n${commandLine('ask', '--graph', graph, 'QUESTION about [TOPIC]')}`);
+  const runs = folders.map(shownPath);
+  const asUsual = runDir === undefined && seed === undefined && seeds === undefined;
+  const asked = asUsual ? ['--graph', shownPath(graph!)] : [runs.join(',')];
+  printNote(`\n${commandLine('ask', ...asked, 'QUESTION about [TOPIC]')}`);
+  printNote(
+    `Hit@1 above is over questions that were made, and says little of real ones. With some of your own:\n${commandLine('evaluate', runs[0]!, '--questions', 'mine.jsonl')}`,
+  );
 }
 
 /** True if nothing is left to do; a longer training may have been requested. */

@@ -12,6 +12,7 @@ import { datasetFolder, datasetKind, graphFileName, importedNames } from '../dat
 import { loadQuestionDataset, parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { encoderSettings } from '../src/encoder/settings.js';
+import type { Graph } from '../src/kg/graph.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { cacheFolder } from '../src/run/locations.js';
@@ -74,22 +75,31 @@ export async function findWords(
   const encoder = await openEncoder(encoderSettings.parse({}), { modelPath: place, cacheFolder: cacheFolder() });
   try {
     const words = await relationWordsOf(graph, { vocabulary, encoder, signal });
-    const model = spec === undefined ? undefined : await openRealModel(spec, kindSettings, 'likelihood', work);
-    const progress = work.progress('kinds of things', words.size, 'relations');
-    try {
-      await addKinds(graph, words, { model, encoder, vocabulary, progress, signal });
-    } finally {
-      progress.finish();
-      await model?.dispose();
-    }
+    if (spec === undefined) await addKinds(graph, words, { vocabulary });
+    else await askKinds(graph, words, { encoder, vocabulary, signal }, spec, work);
     return words;
   } finally {
     await encoder.dispose();
   }
 }
 
-/** A kind of thing is asked for with four facts. */
-const kindSettings = ['contextLength=1024'];
+/** Kinds of things, with those that a language model calls them; each is asked for with four facts. */
+async function askKinds(
+  graph: Graph,
+  words: Map<string, RelationWords>,
+  options: Parameters<typeof addKinds>[2],
+  spec: string,
+  work: Pick<Work, 'note' | 'progress'>,
+): Promise<void> {
+  const model = await openRealModel(spec, ['contextLength=1024'], 'likelihood', work);
+  const progress = work.progress('kinds of things', words.size, 'relations');
+  try {
+    await addKinds(graph, words, { ...options, model, progress });
+  } finally {
+    progress.finish();
+    await model.dispose();
+  }
+}
 
 /** The words that an owner's file has, else those that are found. @throws WorkbenchError `data` for a file of another graph */
 export async function wordsOf(
@@ -110,15 +120,17 @@ export async function wordsOf(
   return words;
 }
 
-/**
- * Makes the data set of a graph where it is not there yet. Its name depends on the graph and on its owner's words alone.
- * @returns the name
- */
+/** Name of the data set that `prepareOwnGraph` makes: by the graph and its owner's words alone. */
+export function preparedName({ graph, wordsFile }: Pick<OpenedGraph, 'graph' | 'wordsFile'>): string {
+  const hash = createHash('sha256').update(graph.hash);
+  if (existsSync(wordsFile)) hash.update(readFileSync(wordsFile));
+  return `own-${hash.digest('hex').slice(0, 12)}`;
+}
+
+/** Makes the data set of a graph where it is not there yet. @returns its name */
 export async function prepareOwnGraph(place: string, encoder: string | undefined, work: Work): Promise<string> {
   const own = await openOwnGraph(place);
-  const hash = createHash('sha256').update(own.graph.hash);
-  if (existsSync(own.wordsFile)) hash.update(readFileSync(own.wordsFile));
-  const name = `own-${hash.digest('hex').slice(0, 12)}`;
+  const name = preparedName(own);
   if (importedNames().includes(name)) return name;
   const vocabulary = openVocabulary(work);
   const words = await wordsOf(own, vocabulary, { encoder }, work);

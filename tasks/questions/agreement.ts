@@ -43,7 +43,7 @@ export function openAgreement(all: readonly Resolved[], flags: EvaluationFlags, 
       for (const one of opened) given.push(await one.ask(words, of));
       return agreed(
         given,
-        all.map(({ name }) => name),
+        all.map(({ name, trained }) => trained?.run.id ?? name),
       );
     },
     async close() {
@@ -52,32 +52,33 @@ export function openAgreement(all: readonly Resolved[], flags: EvaluationFlags, 
   };
 }
 
-function agreed(given: readonly ShownAnswer[], names: readonly string[]): ShownAnswer {
+/** The answer that all give, else their readings. @param names of the runs */
+export function agreed(given: readonly ShownAnswer[], names: readonly string[]): ShownAnswer {
   const said = given.map(({ json }) => json as Said);
-  const [first] = said as [Said];
-  const readings = new Map<string, Reading>();
-  said.forEach((one, i) => {
-    const reading = readingOf(one);
-    const key = JSON.stringify([reading, one.answers]);
-    const known = readings.get(key) ?? { reading, answers: one.answers, runs: [] };
-    known.runs.push(names[i]!);
-    readings.set(key, known);
+  const { question, topics } = said[0]!;
+  const byReading = Map.groupBy(said.keys(), (i) => JSON.stringify([readingOf(said[i]!), said[i]!.answers]));
+  const readings = [...byReading.values()].map((members): Reading => {
+    const one = said[members[0]!]!;
+    return { reading: readingOf(one), answers: one.answers, runs: members.map((i) => names[i]!) };
   });
-  const all = [...readings.values()];
   const agree = new Set(said.map(({ answers }) => JSON.stringify(answers.toSorted()))).size === 1;
-  const json = { ...first, answers: agree ? first.answers : [], agree, readings: all };
-  const rows = all.map(({ reading, answers, runs }) => {
+  const rows = readings.map(({ reading, answers, runs }) => {
     return { 'read as': reading, runs: runs.length, ...(!agree && { answers: answers.join(', ') || 'none' }) };
   });
   if (agree) {
+    const [first] = given as [ShownAnswer];
     const title = `the answer of all ${names.length} runs`;
-    return { ...given[0]!, json, sections: [...given[0]!.sections, { title, rows }] };
+    return {
+      ...first,
+      json: { ...(first.json as Said), agree, readings },
+      sections: [...first.sections, { title, rows }],
+    };
   }
   const sections: Section[] = [
-    { title: '', lines: [`question: ${first.question}`, `topic: ${first.topics.join('; ')}`] },
+    { title: '', lines: [`question: ${question}`, `topic: ${topics.join('; ')}`] },
     { title: `not sure: ${names.length} runs give different answers`, rows },
   ];
-  return { json, sections, answers: [] };
+  return { json: { question, topics, answers: [], agree, readings }, sections, answers: [] };
 }
 
 /** Some questions of valid, of each number of relations one, with what the runs answer. */
