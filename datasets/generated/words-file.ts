@@ -48,7 +48,7 @@ export function unclearRelations(all: ReadonlyMap<string, RelationWords>): strin
   });
 }
 
-/** Text of the file: relations whose names tell too little come first, marked. */
+/** Text of the file: relations whose names say too little come first, marked. */
 export function writeWords(all: ReadonlyMap<string, RelationWords>, vocabulary: string): string {
   const unclear = new Set(unclearRelations(all));
   const shown = (name: string) => [
