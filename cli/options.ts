@@ -37,16 +37,16 @@ export function addInputOptions(command: Command, several = false): Command {
         'dialogues: a file in the format of the release (.csv, .json, .jsonl) instead of a split',
       )
       .option(
-        '--questions <file>',
-        'questions: questions of your own (.jsonl, as `datasets import custom` reads them) instead of a split',
-      )
-      .option(
         '--beam-width <n>',
         'dialogues, questions: number of walks to rank (on dialogues at least the largest k); links: number of walks kept after each step',
       )
       .option('--two-hop-bonus <nats>', 'dialogues: added to the score of two-hop walks when ranking'),
     several,
   )
+    .option(
+      '--questions <file>',
+      'questions: questions of your own (.jsonl, as `datasets import custom` reads them) instead of a split',
+    )
     .addOption(
       new Option(
         '--direction <which>',
