@@ -91,6 +91,7 @@ async function make(place: string, flags: MakeFlags): Promise<void> {
   const { name, words: file, encoder, topicsReturn = false, test, json } = flags;
   const { wholeNumber } = await import('../tasks/flags.js');
   const { importMade, questionsOf } = await import('../datasets/generated/import.js');
+  const { datasetFolder } = await import('../datasets/imported-dataset.js');
   const { openOwnGraph, openVocabulary, wordsOf } = await import('../tasks/own-graph.js');
   const { terminalWork } = await import('./terminal.js');
   const show = wholeNumber(flags.show, '--show', 1);
@@ -103,6 +104,8 @@ async function make(place: string, flags: MakeFlags): Promise<void> {
     seed: wholeNumber(flags.seed, '--seed', 0),
     topicsReturn,
   };
+  // Checks the name before any work.
+  if (name !== undefined) datasetFolder(name);
   const own = await openOwnGraph(place);
   const work = terminalWork();
   const vocabulary = openVocabulary(work);

@@ -50,8 +50,7 @@ export function register(program: Command): void {
 
 async function train(preset: string | undefined, given: TrainFlags): Promise<void> {
   const { graph, dryRun, json } = given;
-  const flags = graph === undefined ? given : await flagsOnGraph(graph, given);
-  const runs = await plannedOf(preset, flags);
+  const { flags, runs } = await planned(preset, given);
   if (dryRun) {
     const { tryRun } = await import('../tasks/train.js');
     const { terminalWork } = await import('./terminal.js');
@@ -69,27 +68,31 @@ async function train(preset: string | undefined, given: TrainFlags): Promise<voi
   printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
 }
 
-/** The runs of readers over a graph without questions, trained where they are not yet. @returns their folders */
+/** Readers over a graph without questions, trained where they are not yet. @returns folders of their runs */
 export async function trainOnGraph(graph: string, model: string | undefined): Promise<string[]> {
-  const flags = await flagsOnGraph(graph, { set: [], ...(model !== undefined && { model }) });
-  const runs = await plannedOf(undefined, flags);
+  const { flags, runs } = await planned(undefined, { graph, set: [], ...(model !== undefined && { model }) });
   await trainRuns(runs, flags);
   return runs.map(({ folder }) => folder);
 }
 
-/** Makes the questions about a graph, and names them in the flags of three runs that continue what is there. */
-async function flagsOnGraph(graph: string, { seed, ...flags }: TrainFlags): Promise<TrainFlags> {
-  const { prepareOwnGraph } = await import('../tasks/own-graph.js');
+/** The runs of flags. Of a graph without questions these are made once the settings are known to be right; its runs continue what is there. */
+async function planned(
+  preset: string | undefined,
+  given: TrainFlags,
+): Promise<{ flags: TrainFlags; runs: PlannedRun[] }> {
+  const { plannedRuns } = await import('../plans/runs.js');
+  if (given.graph === undefined) return { flags: given, runs: await plannedRuns(preset, given) };
+  const { openOwnGraph, preparedName, prepareOwnGraph } = await import('../tasks/own-graph.js');
   const { terminalWork } = await import('./terminal.js');
   const { runsFolder } = await import('../src/run/locations.js');
-  const name = await prepareOwnGraph(graph, flags.model, terminalWork());
-  const { set, seeds = seed ?? '0,1,2', runDir = join(runsFolder(), name), resume = true } = flags;
-  return { ...flags, graph, seeds, runDir, resume, set: [`data.dataset=${name}`, ...set] };
-}
-
-async function plannedOf(preset: string | undefined, flags: TrainFlags): Promise<PlannedRun[]> {
-  const { plannedRuns } = await import('../plans/runs.js');
-  return plannedRuns(preset ?? (flags.graph === undefined ? undefined : 'own-graph'), flags);
+  const own = await openOwnGraph(given.graph);
+  const name = preparedName(own);
+  const { seed, ...others } = given;
+  const { set, seeds = seed ?? '0,1,2', runDir = join(runsFolder(), name), resume = true } = others;
+  const flags = { ...others, seeds, runDir, resume, set: [`data.dataset=${name}`, ...set] };
+  const runs = await plannedRuns(preset ?? 'own-graph', flags);
+  await prepareOwnGraph(own, given.model, terminalWork());
+  return { flags, runs };
 }
 
 async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promise<void> {

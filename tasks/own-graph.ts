@@ -1,6 +1,6 @@
 /** Questions over a graph that comes without any: words for its relations, and a data set made with them. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCustomGraph } from '../datasets/custom/import.js';
 import { addKinds } from '../datasets/generated/kinds.js';
@@ -15,6 +15,7 @@ import { encoderSettings } from '../src/encoder/settings.js';
 import type { Graph } from '../src/kg/graph.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { commandLine, shownPath } from '../src/run/command-line.js';
+import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { lacks, loadTask } from './index.js';
 import { openRealModel } from './language-model.js';
@@ -26,14 +27,21 @@ export const usualMaking = { count: 20_000, seed: 0, hops: 3, topicsReturn: fals
 /** A graph of a user's own, with the place of the file of its words, existing or not. */
 export type OpenedGraph = OwnGraph & { place: string; wordsFile: string };
 
+const graphFile = /\.(nt|ttl|tsv|txt|csv)(\.gz)?$/;
+
 /**
  * Reads a graph from a file, or from a data set that is imported.
- * @throws WorkbenchError `data` for a file without triples or with one relation, and for an unknown data set
+ * @throws WorkbenchError `data` for a file without triples or with one relation, and for an unknown data set; `usage` for no file
  */
 export async function openOwnGraph(place: string): Promise<OpenedGraph> {
-  const own = existsSync(place) ? { ...(await readCustomGraph(place)), sources: [place] } : await importedGraph(place);
+  const isFile = statSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
+  if (!isFile && graphFile.test(place)) {
+    throw new WorkbenchError('usage', `expected a file of triples, got none, at ${place}`);
+  }
+  const own = isFile ? { ...(await readCustomGraph(place)), sources: [place] } : await importedGraph(place);
   refuseOneRelation(own);
-  return { ...own, place, wordsFile: `${place.replace(/(\.(nt|ttl|tsv|txt|csv))?(\.gz)?$/, '')}.words.yaml` };
+  const stem = isFile ? place.replace(graphFile, '') : parseDatasetName(place).name;
+  return { ...own, place, wordsFile: `${stem}.words.yaml` };
 }
 
 async function importedGraph(place: string): Promise<OwnGraph> {
@@ -127,14 +135,12 @@ export function preparedName({ graph, wordsFile }: Pick<OpenedGraph, 'graph' | '
   return `own-${hash.digest('hex').slice(0, 12)}`;
 }
 
-/** Makes the data set of a graph where it is not there yet. @returns its name */
-export async function prepareOwnGraph(place: string, encoder: string | undefined, work: Work): Promise<string> {
-  const own = await openOwnGraph(place);
+/** Makes the data set of a graph where it is not there yet. */
+export async function prepareOwnGraph(own: OpenedGraph, encoder: string | undefined, work: Work): Promise<void> {
   const name = preparedName(own);
-  if (importedNames().includes(name)) return name;
+  if (importedNames().includes(name)) return;
   const vocabulary = openVocabulary(work);
   const words = await wordsOf(own, vocabulary, { encoder }, work);
-  work.note(`making questions about ${place}, as data set ${name}`);
+  work.note(`making questions about ${own.place}, as data set ${name}`);
   await importMade(own, words, vocabulary, { ...usualMaking, name });
-  return name;
 }

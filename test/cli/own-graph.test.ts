@@ -125,6 +125,8 @@ describe('kgwalk questions make', () => {
     ['one relation', ['a\tnear\tb', 'b\tnear\tc'], '', /expected several relations, got only near/],
     ['relations whose names say nothing', ['a\tp17\tb', 'b\tp31\tc'], '', /expected words for the relations/],
     ['the words of another graph', films, 'relations: { plays_for: { tailIs: [team] } }', /no relation "plays_for"/],
+    ['words that are no YAML', films, 'relations: [', /expected words of relations, got/],
+    ['words of an unknown kind', films, 'relations: { directed_by: { tailWas: [helmer] } }', /tailWas/],
     ['no name', films, '', /expected a name for the data set/],
   ])('refuses %s', async (what, lines, words, message) => {
     const graph = fileOf(lines);
@@ -183,6 +185,14 @@ describe('readers over a graph without questions', () => {
     const broken = await kgwalk(...evaluate([lines[0]!.replace('directed_by', 'filmed_by')]));
     expect([broken.exitCode > 0, broken.err]).toEqual([true, expect.stringContaining('filmed_by')]);
     expect((await kgwalk(...evaluate(['']))).err).toMatch(/expected questions, got none.*mine\.jsonl/);
+  });
+
+  test('are refused by wrong settings, or a graph that is not there, before anything is made', async () => {
+    const before = datasets();
+    const wrong = await kgwalk('train', '--graph', fileOf(films.slice(2)), '--set', 'reader.fit.step=4');
+    expect([wrong.exitCode > 0, wrong.err, datasets()]).toEqual([true, expect.stringContaining('step'), before]);
+    const { err } = await kgwalk('ask', '--graph', 'nowhere.tsv', 'who directed [Heat]');
+    expect(err).toMatch(/expected a file of triples, got none, at nowhere.tsv/);
   });
 
   test('are refused by a graph with one relation before anything is made', async () => {
