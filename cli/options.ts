@@ -45,7 +45,7 @@ export function addInputOptions(command: Command, several = false): Command {
   )
     .option(
       '--questions <file>',
-      'questions: questions of your own (.jsonl, as `datasets import custom` reads them) instead of a split',
+      'questions: custom questions (.jsonl, as `datasets import custom` reads them) instead of a split',
     )
     .addOption(
       new Option(

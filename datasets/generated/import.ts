@@ -1,4 +1,4 @@
-/** Import of questions that are made from a graph alone, beside a test part of its owner's where there is one. */
+/** Import of questions that are made from a graph alone, with a test part of its owner where there is one. */
 import { createHash } from 'node:crypto';
 import { inversePrefix } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';

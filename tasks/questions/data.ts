@@ -102,7 +102,7 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
   };
 }
 
-/** The questions of a file in the format of custom ones, whatever split it gives them. @throws WorkbenchError `data` that lists every broken line */
+/** The questions of a file in the format of custom ones, of all its splits. @throws WorkbenchError `data` that lists every broken line */
 function questionsOfFile(file: string, { dataset, subsets, graph: { local: graph } }: QuestionGraph): QuestionSample[] {
   const aliases = new Map([...dataset.aliases(graph)].map(([entity, names]) => [graph.entityName(entity)!, names]));
   const files = readCustomQuestions(file, { graph, aliases, resolve: (name) => name });

@@ -48,7 +48,7 @@ const work = {
 };
 
 describe('kgwalk questions words', () => {
-  test('writes a file beside the graph that reads as it was written', async () => {
+  test('writes a file next to the graph that reads as it was written', async () => {
     const graph = fileOf(films);
     const { file, relations, unclear } = await kgwalkJson<{ file: string; relations: number; unclear: string[] }>(
       ...['questions', 'words', graph, '--encoder', 'hashed:32'],

@@ -10,7 +10,7 @@ const shown = (answers: string[], chain?: string[]) => ({
 const wrote = ['~directed_by', 'written_by'];
 
 describe('runs that are asked the same', () => {
-  test('answer where all give the same answers, in whatever order and by whatever chain', () => {
+  test('answer where all give the same answers, in any order and by any chain', () => {
     const { json, answers, sections } = agreed([shown(['A', 'B'], wrote), shown(['B', 'A'], ['wrote'])], ['r0', 'r1']);
     expect(answers).toEqual([{ text: 'A' }, { text: 'B' }]);
     expect(json).toMatchObject({ agree: true, answers: ['A', 'B'] });
