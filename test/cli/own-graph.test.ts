@@ -174,6 +174,14 @@ describe('readers over a graph without questions', () => {
     expect(await kgwalkJson('ask', runs.join(','), 'who directed [Heat]')).toEqual(json);
   });
 
+  test('are others once the owner has changed a word, and the same for a copy of the graph', async () => {
+    const copy = fileOf(films, 'copied.tsv');
+    const own = await openOwnGraph(copy);
+    expect(preparedName(own)).toBe(preparedName(await openOwnGraph(graph)));
+    writeFileSync(own.wordsFile, 'relations: { directed_by: { tailIs: [helmer] } }\n');
+    expect(preparedName(own)).not.toBe(preparedName(await openOwnGraph(graph)));
+  });
+
   test('are measured on questions of the owner', async () => {
     const lines = [
       '{"question": "who directed [Heat]", "answers": ["Mann"], "chain": ["directed_by"]}',
