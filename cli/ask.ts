@@ -12,7 +12,7 @@ export function register(program: Command): void {
     .description('ask a custom question to a run, or to any agent over the graph of a data set')
     .argument(
       '<run-or-question>',
-      'name or folder of a run, RUN+RUN for several as one; with --agent the question, or for links the head',
+      'name or folder of a run, RUN+RUN for several as one, RUN,RUN for several that must agree; with --agent or --graph FILE the question, or for links the head',
     )
     .argument(
       '[question]',
@@ -43,7 +43,7 @@ export function register(program: Command): void {
     )
     .option(
       '--graph <source>',
-      'questions: sparql:URL of an endpoint whose graph is walked instead of the data set’s own (docs/how-to/sparql.md)',
+      'questions: sparql:URL of an endpoint whose graph is walked instead of the data set’s own (docs/how-to/sparql.md); without a run a file of triples, whose readers are trained first where they are not there yet (docs/how-to/your-questions.md)',
     )
     .option('--trace', 'questions: show what the agent did, step by step')
     .option('--beam-width <n>', 'links: number of walks kept after each step (default: the run’s own)')
@@ -55,16 +55,13 @@ export function register(program: Command): void {
 type Flags = EvaluationFlags & { json?: boolean };
 
 async function ask(first: string, second: string | undefined, third: string | undefined, flags: Flags): Promise<void> {
-  const { taskFor, terminalWork } = await import('./terminal.js');
-  const { resolve } = await import('../tasks/named.js');
-  const { findTrained } = await import('../tasks/named-runs.js');
-  const { lacks } = await import('../tasks/index.js');
-  const { membersOf } = await import('../tasks/task.js');
-  const { openRun } = await import('../src/run/run-folder.js');
-  const { changedPluginsOf } = await import('../src/run/plugins.js');
-  const byAgent = flags.agent !== undefined;
-  // `--agent` may name a run, too: `--agent RUN HEAD RELATION`.
-  const named = { name: flags.agent ?? first, isRun: byAgent ? undefined : true };
+  const { isSparqlSource } = await import('../src/kg/sparql/source.js');
+  const { agent, graph, ...others } = flags;
+  const byAgent = agent !== undefined;
+  if (!byAgent && second === undefined && graph !== undefined && !isSparqlSource(graph)) {
+    const { trainOnGraph } = await import('./train.js');
+    return answer(await trainOnGraph(graph, flags.encoder), [first], others);
+  }
   if (!byAgent && second === undefined) {
     throw new WorkbenchError(
       'usage',
@@ -72,14 +69,35 @@ async function ask(first: string, second: string | undefined, third: string | un
       { hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME' },
     );
   }
-  // Only a run is possible here: the error names what is missing.
-  if (!byAgent && !findTrained(first, 'best')) openRun(first);
-  const task = await taskFor([named], flags);
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
-  const [work, which] = [terminalWork(), resolve(task, named, flags)];
-  const members = which.trained ? membersOf(which.trained) : [];
+  if (byAgent) return answer([agent], words, flags);
+  const { findTrained } = await import('../tasks/named-runs.js');
+  const { openRun } = await import('../src/run/run-folder.js');
+  const runs = findTrained(first, 'best') ? [first] : first.split(',');
+  // Only a run is possible here: the error names what is missing.
+  for (const run of runs) if (!findTrained(run, 'best')) openRun(run);
+  return answer(runs, words, flags);
+}
+
+/** @param names an agent or a run, or several runs that answer where they agree */
+async function answer(names: readonly string[], words: readonly string[], flags: Flags): Promise<void> {
+  const { taskFor, terminalWork } = await import('./terminal.js');
+  const { resolve } = await import('../tasks/named.js');
+  const { lacks } = await import('../tasks/index.js');
+  const { membersOf } = await import('../tasks/task.js');
+  const { changedPluginsOf } = await import('../src/run/plugins.js');
+  // `--agent` may name a run, too: `--agent RUN HEAD RELATION`.
+  const named = names.map((name) => ({ name, isRun: flags.agent === undefined ? true : undefined }));
+  const task = await taskFor(named, flags);
+  const work = terminalWork();
+  const all = named.map((one) => resolve(task, one, flags));
+  const members = all.flatMap(({ trained }) => (trained ? membersOf(trained) : []));
   for (const line of new Set(members.flatMap(({ run }) => changedPluginsOf(run)))) work.note(line);
-  const opened = (task.ask ?? lacks('something to ask', 'an environment of episodes')).open(which, flags, work);
+  const { open, agreement } = task.ask ?? lacks('something to ask', 'an environment of episodes');
+  const opened =
+    all.length === 1
+      ? open(all[0]!, flags, work)
+      : (agreement ?? lacks('runs over questions, which agree or not', `runs over ${task.name}`))(all, flags, work);
   try {
     printShown(await opened.ask(words), flags.json);
   } finally {

@@ -15,6 +15,7 @@ import { register as models } from './models.js';
 import { register as oracle } from './oracle.js';
 import { registerPlan, registerWork } from './plan.js';
 import { register as predict } from './predict.js';
+import { register as questions } from './questions.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
 import { register as results } from './results.js';
@@ -33,6 +34,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   quickstart,
   datasets,
   models,
+  questions,
   registerPretrain,
   registerEmbeddings,
   registerEncode,

@@ -43,6 +43,10 @@ export function addInputOptions(command: Command, several = false): Command {
       .option('--two-hop-bonus <nats>', 'dialogues: added to the score of two-hop walks when ranking'),
     several,
   )
+    .option(
+      '--questions <file>',
+      'questions: custom questions (.jsonl, as `datasets import custom` reads them) instead of a split',
+    )
     .addOption(
       new Option(
         '--direction <which>',

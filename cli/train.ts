@@ -1,4 +1,5 @@
 /** `kgwalk train`: one run, one for each of several seeds, or a fork of a run. */
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -16,7 +17,11 @@ export function register(program: Command): void {
     .description('train a walker from a preset: TransE, text vectors, cloning, PPO')
     .argument(
       '[preset]',
-      'a YAML file or the name of a built-in preset (default: opendialkg; with --resume the run’s own settings)',
+      'a YAML file or the name of a built-in preset (default: opendialkg; with --graph own-graph; with --resume the run’s own settings)',
+    )
+    .option(
+      '--graph <file>',
+      'a graph without questions (a file of triples or a data set): makes questions about it, and trains readers on them with seeds 0, 1, 2; what is there already is not made again',
     )
     .option(
       '--model <model>',
@@ -43,18 +48,59 @@ export function register(program: Command): void {
   addThreadsOption(command, 'TransE’s batches (transe.batchSize above 1) and validation').action(train);
 }
 
-async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
-  const threads = threadsOf(flags.threads);
-  const { inputsOf, plannedRuns } = await import('../plans/runs.js');
-  const runs = await plannedRuns(preset, flags);
-  const { train: trainRun, tryRun } = await import('../tasks/train.js');
-  const { warnTruncated, terminalWork } = await import('./terminal.js');
-  if (flags.dryRun) {
+async function train(preset: string | undefined, given: TrainFlags): Promise<void> {
+  const { graph, dryRun, json } = given;
+  const { flags, runs } = await planned(preset, given);
+  if (dryRun) {
+    const { tryRun } = await import('../tasks/train.js');
+    const { terminalWork } = await import('./terminal.js');
     printNote('trying each phase for a second, and two steps at least');
-    const report = await tryRun({ ...runs[0]!, threads, signal: terminalWork(flags.maxMinutes).signal });
-    return flags.json ? printJson(report) : printTrial(report);
+    const { signal } = terminalWork(flags.maxMinutes);
+    const report = await tryRun({ ...runs[0]!, threads: threadsOf(flags.threads), signal });
+    return json ? printJson(report) : printTrial(report);
   }
+  await trainRuns(runs, flags);
+  const folders = runs.map(({ folder }) => folder);
+  if (json) return printJson({ runs: folders });
+  for (const folder of folders) printLine(folder);
+  const [first, ...others] = folders.map(shownPath);
+  if (graph !== undefined) return printExamples(given, folders);
+  printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
+}
+
+/** Readers over a graph without questions, trained where they are not yet. @returns folders of their runs */
+export async function trainOnGraph(graph: string, model: string | undefined): Promise<string[]> {
+  const { flags, runs } = await planned(undefined, { graph, set: [], ...(model !== undefined && { model }) });
+  await trainRuns(runs, flags);
+  return runs.map(({ folder }) => folder);
+}
+
+/** The runs of flags. Of a graph without questions these are made once the settings are known to be right; its runs continue what is there. */
+async function planned(
+  preset: string | undefined,
+  given: TrainFlags,
+): Promise<{ flags: TrainFlags; runs: PlannedRun[] }> {
+  const { plannedRuns } = await import('../plans/runs.js');
+  if (given.graph === undefined) return { flags: given, runs: await plannedRuns(preset, given) };
+  const { openOwnGraph, preparedName, prepareOwnGraph } = await import('../tasks/own-graph.js');
+  const { terminalWork } = await import('./terminal.js');
+  const { runsFolder } = await import('../src/run/locations.js');
+  const own = await openOwnGraph(given.graph);
+  const name = preparedName(own);
+  const { seed, ...others } = given;
+  const { set, seeds = seed ?? '0,1,2', runDir = join(runsFolder(), name), resume = true } = others;
+  const flags = { ...others, seeds, runDir, resume, set: [`data.dataset=${name}`, ...set] };
+  const runs = await plannedRuns(preset ?? 'own-graph', flags);
+  await prepareOwnGraph(own, given.model, terminalWork());
+  return { flags, runs };
+}
+
+async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promise<void> {
+  const threads = threadsOf(flags.threads);
+  const { train: trainRun } = await import('../tasks/train.js');
+  const { warnTruncated, terminalWork } = await import('./terminal.js');
   if (flags.inputs !== undefined) {
+    const { inputsOf } = await import('../plans/runs.js');
     const { refuseOtherInputs } = await import('../jobs/job.js');
     refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
   }
@@ -63,7 +109,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   try {
     for (const [i, run] of runs.entries()) {
       if (await isFinished(run)) {
-        printNote(`${run.folder} is finished; nothing to do`);
+        if (flags.graph === undefined) printNote(`${run.folder} is finished; nothing to do`);
         continue;
       }
       let opened = false;
@@ -84,11 +130,20 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   } finally {
     await following?.close();
   }
-  const folders = runs.map(({ folder }) => folder);
-  if (flags.json) return printJson({ runs: folders });
-  for (const folder of folders) printLine(folder);
-  const [first, ...others] = folders.map(shownPath);
-  printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
+}
+
+/** Answers to three questions of valid, and how to ask others and to measure on real ones. */
+async function printExamples({ graph, runDir, seed, seeds }: TrainFlags, folders: readonly string[]): Promise<void> {
+  const { exampleAnswers } = await import('../tasks/questions/agreement.js');
+  const { terminalWork } = await import('./terminal.js');
+  for (const one of await exampleAnswers(folders, terminalWork())) printLine(`\n${one}`);
+  const runs = folders.map(shownPath);
+  const asUsual = runDir === undefined && seed === undefined && seeds === undefined;
+  const asked = asUsual ? ['--graph', shownPath(graph!)] : [runs.join(',')];
+  printNote(`\n${commandLine('ask', ...asked, 'QUESTION about [TOPIC]')}`);
+  printNote(
+    `Hit@1 above is over questions that were made, and says little of real ones. On custom ones:\n${commandLine('evaluate', runs[0]!, '--questions', 'mine.jsonl')}`,
+  );
 }
 
 /** True if nothing is left to do; a longer training may have been requested. */

@@ -18,6 +18,8 @@ import { overridesOf } from './space.js';
 
 /** The options of `kgwalk train`. */
 export interface TrainFlags {
+  /** A graph without questions: see `prepareOwnGraph`. */
+  graph?: string;
   model?: string;
   set: string[];
   seed?: string;

@@ -23,6 +23,7 @@ export interface DataFlags {
   data?: string;
   count?: 'strict' | 'ark';
   /** Options of questions. */
+  questions?: string;
   holdOut?: HoldOut;
   seed?: string;
   withholdHops?: boolean;

@@ -220,6 +220,8 @@ export interface TaskAsk<S extends Sample, D extends Data<S>> {
   namesOf(data: D): AskedNames;
   /** Nothing is loaded before the first is asked. */
   open(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
+  /** Several that are asked the same, and answer where they agree. */
+  agreement?(all: readonly Resolved[], flags: EvaluationFlags, work: Work): OpenedAsk;
 }
 
 /** Results beyond the record of an evaluation, each where the task has it. */

@@ -8,6 +8,7 @@ import { printable } from '../../src/run/printable.js';
 import { listed } from '../import-notes.js';
 import { type ImportReport, LineProblems, repeatedNote } from '../importer.js';
 
+/** A graph with the names that its file has for things. */
 export interface CustomGraph {
   graph: Graph;
   /** Further names, by the name in the graph. */

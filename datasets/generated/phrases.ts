@@ -33,13 +33,13 @@ const patterns = (): Patterns =>
 /** Weight of all words of a source together; those of a name count each by itself. */
 const sourceWeights: Readonly<Record<WordSource, number>> = { name: 3, owner: 4, vocabulary: 2.5, model: 5 };
 
-/** What can be said of a relation in one direction, from the topic S towards what is asked for. */
+/** Words for a relation in one direction, from the topic S towards what is asked for. */
 interface Said {
-  /** What is asked for is the … of S. */
+  /** Nouns: what is asked for is the … of S. */
   names: Weighted;
   /** S is the … of what is asked for. */
   owners: Weighted;
-  /** What is asked for …s S. */
+  /** Verbs: what is asked for …s S. */
   acts: VerbForms[];
   /** S …s what is asked for. */
   acted: VerbForms[];

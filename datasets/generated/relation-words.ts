@@ -5,14 +5,14 @@ import { dot, type StateEncoder, type TextVectors, textVectors } from '../../src
 import { baseOf, isPreposition, singular, wordsOfName } from './english.js';
 import type { Vocabulary } from './vocabulary.js';
 
-/** Where a word came from: the relation's name, general vocabulary, a language model, or the owner of the graph. */
+/** Sources of words: the relation's name, general vocabulary, a language model, or the owner of the graph. */
 export const wordSources = ['name', 'vocabulary', 'model', 'owner'] as const;
 export type WordSource = (typeof wordSources)[number];
 
 /** Words with their sources: nouns in the singular, verbs as phrases in their base form. */
 export type Words = Record<string, WordSource>;
 
-/** What people call a relation; of `directed_by`, whose head is a film: */
+/** Words that people use for a relation; of `directed_by`, whose head is a film: */
 export interface RelationWords {
   /** Director: the tail is the … of the head. */
   tailIs: Words;
@@ -33,7 +33,7 @@ const kindNames = new Set(['isa', 'is a', 'is an', 'instance of', 'subclass of',
 
 const emptyWords = (): RelationWords => ({ tailIs: {}, headIs: {}, tailDoes: {}, headDoes: {}, head: {}, tail: {} });
 
-/** What the name of a relation says by its form: `directed_by`, `born_in`, `plays_sport`, `part_of`, `has_genre`, `teacher_teaches_course`. */
+/** Words that the name of a relation gives by its form: `directed_by`, `born_in`, `plays_sport`, `part_of`, `has_genre`, `teacher_teaches_course`. */
 export function wordsOfRelation(name: string, vocabulary: Vocabulary): RelationWords {
   const words = emptyWords();
   const add = (to: keyof RelationWords, ...all: readonly (string | undefined)[]) => {
@@ -124,7 +124,7 @@ const headOfPhrase = (phrase: string): string =>
 const mostNarrower = 400;
 const mostAdded = 8;
 
-/** How much nearer a word must be to its own relation than to any other's, by cosine. */
+/** Margin by which a word must be nearer to its own relation than to any other's, by cosine. */
 const margin = 0.03;
 
 /** Worth of a word's use in texts, beside its cosine: common words are what people say. */
@@ -132,7 +132,7 @@ const commonness = 0.07;
 
 export interface RelationWordsOptions {
   vocabulary: Vocabulary;
-  /** Encoder of words: tells which words of general vocabulary are nearer to another relation. Without one they are left out. */
+  /** Encoder of words: finds those of general vocabulary that are nearer to another relation. Without one they are left out. */
   encoder?: StateEncoder | undefined;
   signal?: AbortSignal | undefined;
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { readTextFile } from '../../src/run/files.js';
 
-/** What a noun names. */
+/** Kinds of things that nouns name. */
 export type NounClass = 'person' | 'time' | 'place' | 'other';
 
 /** General vocabulary. Words are of one part and in lower case; lists hold the commonest sense first. */
@@ -14,7 +14,7 @@ export interface Vocabulary {
   isVerb(word: string): boolean;
   /** True where a word is used more as a verb than as a noun. */
   isRatherVerb(word: string): boolean;
-  /** How often a noun was counted in texts. */
+  /** Number of times that a noun was counted in texts. */
   usesOf(noun: string): number;
   classOf(noun: string): NounClass;
   /** Persons named by a verb: `direct` gives director. */

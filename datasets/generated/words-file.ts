@@ -31,23 +31,26 @@ const heading = `What the relations of a graph are called in questions. Read, co
 Nouns in the singular, verbs in their base form with what follows them (direct, play for, be born in). Behind each word stands where it came
 from: name, vocabulary, model or owner; a plain list such as [birthplace, home town] is taken as the owner's.`;
 
-/** True where names tell too little: no word for the relation at all, or one that another relation has as well. */
-function isUnclear(name: string, all: ReadonlyMap<string, RelationWords>): boolean {
-  const own = Object.keys({
-    ...all.get(name)!.tailIs,
-    ...all.get(name)!.headIs,
-    ...all.get(name)!.tailDoes,
-    ...all.get(name)!.headDoes,
+const ownWords = ({ tailIs, headIs, tailDoes, headDoes }: RelationWords): string[] =>
+  Object.keys({ ...tailIs, ...headIs, ...tailDoes, ...headDoes });
+
+/** True where there is no word for a relation: of `p17` there is none. */
+export const saysNothing = (words: RelationWords): boolean => ownWords(words).every((one) => !/\p{L}{3}/u.test(one));
+
+/** Relations whose names say too little: no word at all, or only such that another relation has as well. */
+export function unclearRelations(all: ReadonlyMap<string, RelationWords>): string[] {
+  const nouns = [...all].flatMap(([name, { tailIs, headIs }]) =>
+    Object.keys({ ...tailIs, ...headIs }).map((noun) => ({ name, noun })),
+  );
+  return [...all].flatMap(([name, words]) => {
+    const others = new Set(nouns.flatMap((one) => (one.name === name ? [] : one.noun)));
+    return saysNothing(words) || ownWords(words).every((one) => others.has(one)) ? [name] : [];
   });
-  const others = [...all]
-    .filter(([other]) => other !== name)
-    .flatMap(([, { tailIs, headIs }]) => Object.keys({ ...tailIs, ...headIs }));
-  return own.every((one) => others.includes(one)) || own.every((one) => !/\p{L}{3}/u.test(one));
 }
 
-/** Text of the file: relations whose names tell too little come first, marked. */
+/** Text of the file: relations whose names say too little come first, marked. */
 export function writeWords(all: ReadonlyMap<string, RelationWords>, vocabulary: string): string {
-  const unclear = new Set([...all.keys()].filter((name) => isUnclear(name, all)));
+  const unclear = new Set(unclearRelations(all));
   const shown = (name: string) => [
     name,
     Object.fromEntries(Object.entries(all.get(name)!).filter(([, some]) => Object.keys(some).length > 0)),

@@ -22,14 +22,24 @@ import { openQuestionGraph, type QuestionGraph } from './data.js';
 import { chainText, eventText, originsOf } from './show.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
-/** Asks; answers, the facts behind them and, if wished, what the agent did. */
-export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
-  refuseRemote([which], flags);
-  const data = lazy(
-    async () =>
-      openQuestionGraph(which.trained ? datasetOf(which.trained.run)! : flags.dataset!, flags.holdOut, flags.graph),
+/** The graph that one is asked about, loaded when it is needed. */
+export const askedGraph = ({ trained }: Resolved, flags: EvaluationFlags, work: Work) =>
+  lazy(
+    async () => openQuestionGraph(trained ? datasetOf(trained.run)! : flags.dataset!, flags.holdOut, flags.graph),
     ({ graph }) => closeRemote(graph, work),
   );
+
+/**
+ * Asks; answers, the facts behind them and, if wished, what the agent did.
+ * @param data of several that are asked, one for all
+ */
+export function openAskQuestion(
+  which: Resolved,
+  flags: EvaluationFlags,
+  work: Work,
+  data = askedGraph(which, flags, work),
+): OpenedAsk {
+  refuseRemote([which], flags);
   const seedOf = () => wholeNumber(flags.seed ?? '0', '--seed', 0);
   const openIt = async () => {
     // What a run was opened with by `--model` is its encoder's file; an agent's is the language model.

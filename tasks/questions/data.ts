@@ -1,4 +1,6 @@
 /** Which questions a command asks: of which data set and split, under which budget. */
+import { basename } from 'node:path';
+import { readCustomQuestions } from '../../datasets/custom/read-questions.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import {
   loadQuestionDataset,
@@ -6,12 +8,14 @@ import {
   type QuestionDataset,
 } from '../../datasets/questions/question-dataset.js';
 import { type HoldOut, questionsHash } from '../../datasets/questions/question-manifest.js';
+import { sampleOf } from '../../datasets/questions/stored-question.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { NameIndex } from '../../src/kg/name-index.js';
 import { openRemoteGraph } from '../../src/kg/sparql/remote-graph.js';
 import { isSparqlSource } from '../../src/kg/sparql/source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File } from '../../src/run/files.js';
 import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { sampled } from '../../src/run/seeds.js';
@@ -52,15 +56,21 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
   const opened = await openQuestionGraph(data.dataset, data.holdOut, flags.graph);
   const { dataset, subsets, graph } = opened;
   const select = { split: flags.split ?? 'valid', ...(data.holdOut && { holdOut: data.holdOut }) };
-  const split = dataset.split(select);
-  const all = dataset.questions(graph.local, { subsets, ...select });
+  const { questions: file } = flags;
+  const split = file === undefined ? dataset.split(select) : { name: basename(file), holdOut: undefined };
+  const all =
+    file === undefined ? dataset.questions(graph.local, { subsets, ...select }) : questionsOfFile(file, opened);
   const scored = all.filter(({ task, gold }) => task.form === 'truth' || gold.answers.length > 0);
   // The same for every agent, in the order of the data set.
   const samples = sampled(scored, limit, 'evaluate/questions');
   if (samples.length === 0) {
-    throw new WorkbenchError('data', `expected questions, got none, at split ${split.name} of ${data.dataset}`, {
-      hint: '`kgwalk datasets stats` shows what each split holds.',
-    });
+    throw new WorkbenchError(
+      'data',
+      `expected questions, got none, at ${file ?? `split ${split.name} of ${data.dataset}`}`,
+      {
+        hint: '`kgwalk datasets stats` shows what each split holds.',
+      },
+    );
   }
   const { name, labels } = dataset.manifest;
   const withheld = flags.withholdHops === true || (flags.alike === true && runs.some(isUntold) && isTold(samples));
@@ -85,8 +95,20 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
     },
     seed,
     hopsGiven: !withheld,
-    hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
+    hashes: {
+      ...{ graph: graph.hash, dataset: questionsHash(dataset.manifest) },
+      ...(file !== undefined && { questions: await sha256File(file) }),
+    },
   };
+}
+
+/** The questions of a file in the format of custom ones, of all its splits. @throws WorkbenchError `data` that lists every broken line */
+function questionsOfFile(file: string, { dataset, subsets, graph: { local: graph } }: QuestionGraph): QuestionSample[] {
+  const aliases = new Map([...dataset.aliases(graph)].map(([entity, names]) => [graph.entityName(entity)!, names]));
+  const files = readCustomQuestions(file, { graph, aliases, resolve: (name) => name });
+  return Object.values(files).flatMap(({ questions }) =>
+    questions.map((question) => sampleOf(question, subsets[0]!, graph, dataset.manifest.topicsReturn)),
+  );
 }
 
 /** True for a run that is given no number of hops, and cannot be. */
@@ -96,7 +118,10 @@ const isUntold = ({ config }: RunInfo): boolean =>
 const isTold = (samples: readonly QuestionSample[]) => samples.some(({ task }) => task.hops !== undefined);
 
 /** The options that ask the questions of a kept evaluation. */
-export function questionFlagsOf({ about }: AskedEvaluation): Partial<EvaluationFlags> {
+export function questionFlagsOf({ about, hashes }: AskedEvaluation): Partial<EvaluationFlags> {
+  if (hashes.questions !== undefined) {
+    throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
+  }
   const { dataset, graph, subsets, budgetMode, choices, beamWidth } = about;
   return {
     dataset: `${dataset}/${(subsets as string[]).join(',')}`,

@@ -6,6 +6,7 @@ import { listDatasets } from '../../datasets/dataset.js';
 import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import { datasetOf } from '../named-runs.js';
 import type { Task } from '../task.js';
+import { openAgreement } from './agreement.js';
 import { openScoredAgent, openSimulated, refuseIdle, suitsModel } from './agents.js';
 import { markedQuestion, openAskQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
@@ -49,6 +50,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
     fieldsOf: markedQuestion,
     namesOf: ({ graph }) => ({ entities: graph.entityNames, relations: [] }),
     open: openAskQuestion,
+    agreement: openAgreement,
   },
   results: {
     trace: (row, traced, { graph }) => traceOf(row, traced, graph),

@@ -41,12 +41,16 @@ const tinyWords: Readonly<Record<string, string>> = {
   '~/film/actor/film./film/performance/film': '~citizen_of',
 };
 
+/** Files of the reader's own that no block of data shows. */
+const ownFiles: Readonly<Record<string, string>> = { 'films.tsv': 'triples.tsv', 'mine.jsonl': 'questions.jsonl' };
+
 /** The words of a command with files of ours in place of the reader's. */
 export function withStandIns(words: readonly string[], { folder, given }: Surroundings): string[] {
   return words.map((word, i) => {
     if (encoders.includes(word)) return 'hashed:32';
     if (chatModels.includes(word)) return 'demo';
     if (word in tinyWords) return tinyWords[word]!;
+    if (word in ownFiles) writeFileSync(join(folder, word), releaseOf('custom', given)[ownFiles[word]!]!);
     if (word === 'DIR') return folderWith(releaseOf(words[words.indexOf('import') + 1]!, given));
     if (/^(walker=)?RUN(@|$)/.test(word)) return word.replace('RUN', newest(join(folder, 'runs'), 'config.yaml'));
     if (/^([\w.]+=)?EVALUATION…?$/.test(word)) {
@@ -118,6 +122,7 @@ const shrunk: Readonly<Record<string, readonly string[]>> = {
   questions,
   student: [...questions, 'clone.epochs=2'],
   readers,
+  ...{ 'own-graph': readers, '--graph': readers },
   policy: ['policy.totalSteps=2048'],
 };
 
@@ -142,7 +147,8 @@ export function shrink(words: readonly string[]): string[] {
   const less = words.map((word, i) => {
     const fewer = few[words[i - 1]!];
     if (fewer !== undefined) return fewer;
-    if (words[i - 1] === '--seeds') return command === 'sweep' ? '1' : word.split(',', 2).join();
+    if (words[i - 1] === '--seeds' && preset !== 'own-graph')
+      return command === 'sweep' ? '1' : word.split(',', 2).join();
     return words[i - 1] === '--grid' ? word.split(',', 2).join() : word;
   });
   return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words), ...briefly(words)];
@@ -164,7 +170,7 @@ export function shrinkCode(text: string): string {
 
 /** Runs of one second and seed would share the folder that is named after both. */
 function ownFolder(words: readonly string[]): string[] {
-  const named = words[0] !== 'train' || words.includes('--run-dir');
+  const named = words[0] !== 'train' || words.includes('--run-dir') || words.includes('--graph');
   return named ? [] : ['--run-dir', join('runs', `${words[1]}-${readdirSync('.', { recursive: true }).length}`)];
 }
 

@@ -2,7 +2,7 @@
 
 /** By the first word of a command, or its first two. */
 const successLines: Readonly<Record<string, RegExp>> = {
-  ask: /^answered by (run|agent) \S/m,
+  ask: /^(answered by (run|agent) \S|not sure: )/m,
   compare: /^\d+ agents .*on [\w/-]+/,
   'config explain': /^[\w.]+: .+, default \S/m,
   'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts|\d+ files as imported/,
@@ -25,6 +25,8 @@ const successLines: Readonly<Record<string, RegExp>> = {
   'plan collect': /^(\d+) of \1 results in /m,
   'plan status': /^jobs +done/m,
   'runs list': /^run +status/m,
+  'questions make': /^(question +chain$|imported \S+ · licence: )/m,
+  'questions words': /: words for \d+ relations/,
   report: /index\.html$/m,
   sweep: /^Best on valid: trial \d+, eval\//m,
   train: /runs\S+$/m,

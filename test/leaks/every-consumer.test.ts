@@ -47,6 +47,7 @@ const handsOn: Record<string, string> = {
   'tasks/links/predict.ts': 'leaves known triples out, marks those of test',
   'tasks/links/score.ts': 'scores answers',
   'tasks/questions/agents.ts': 'gives train to untrained agents',
+  'tasks/questions/agreement.ts': 'asks questions of valid as examples',
   'tasks/questions/ask.ts': 'shows questions of valid as examples to ask',
   'tasks/questions/data.ts': 'loads the split that is evaluated, and train',
   'tasks/questions/decisions.ts': 'counts right decisions outside the agent',
