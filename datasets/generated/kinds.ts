@@ -20,6 +20,9 @@ const leastShare = 1 / 6;
 const mostNouns = 3000;
 const choices = 40;
 
+/** Kinds that the model may always choose. */
+const usualKinds = ['person', 'place', 'company', 'group', 'event'];
+
 /** Things of other domains, so that no word of an answer is suggested. */
 const solved = `Each line describes one thing and ends with the kind of thing it is.
 Bella (coat: long; owner: Tom Reed; born: 2019) is a dog
@@ -108,10 +111,9 @@ export async function addKinds(
       [`thing with ${[...new Set(described.flatMap((facts) => [...facts.keys()]))].join(', ')}`],
       signal,
     );
-    const near = nouns
-      .map((noun, i) => ({ noun, similarity: dot(ofNouns[i]!, thing!) }))
-      .sort((a, b) => b.similarity - a.similarity)
-      .slice(0, choices);
+    const similarity = new Map(nouns.map((noun, i) => [noun, dot(ofNouns[i]!, thing!)]));
+    const nearest = [...nouns].sort((x, y) => similarity.get(y)! - similarity.get(x)!).slice(0, choices);
+    const near = [...new Set([...nearest, ...usualKinds])];
     const shares = new Float64Array(near.length);
     for (const [i, entity] of some.entries()) {
       throwIfStopped(signal);
@@ -128,11 +130,11 @@ export async function addKinds(
       } as const;
       const { logProbs } = await model.scoreTexts(
         { head: solved, body, decision, meant: near.map(() => -1), signal },
-        near.map(({ noun }) => ` ${noun}`),
+        near.map((noun) => ` ${noun}`),
       );
       softmax(logProbs).forEach((share, k) => (shares[k]! += share / some.length));
     }
-    const found = near.flatMap(({ noun }, k) => (shares[k]! >= leastShare ? [noun] : []));
+    const found = near.flatMap((noun, k) => (shares[k]! >= leastShare ? [noun] : []));
     for (const noun of found) words.head[noun] ??= 'model';
     judged.push({ entities: new Set(entities), nouns: found });
     progress?.update(++done);
