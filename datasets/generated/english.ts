@@ -1,5 +1,5 @@
 /** Forms of English nouns and verbs, for questions made from names of relations. */
-import compromise from 'compromise/two';
+import { createRequire } from 'node:module';
 
 /** A verb by itself or with what follows it, in its base form: `direct`, `play for`, `be located in`. */
 export type VerbPhrase = string;
@@ -24,19 +24,28 @@ const prepositions = new Set('about as at by for from in into of on onto over to
 export const isPreposition = (word: string): boolean => prepositions.has(word);
 
 type Conjugated = Partial<Record<'PastTense' | 'PresentTense' | 'Gerund' | 'Participle', string>>;
-const { two } = compromise.methods() as {
-  two: {
-    transform: {
-      verb: {
-        conjugate(verb: string, model: unknown): Conjugated;
-        toInfinitive(verb: string, model: unknown, tense: string): string;
-      };
-      noun: { toPlural(noun: string, model: unknown): string; toSingular(noun: string, model: unknown): string };
-    };
+interface English {
+  verb: {
+    conjugate(verb: string, model: unknown): Conjugated;
+    toInfinitive(verb: string, model: unknown, tense: string): string;
   };
-};
-const model = compromise.model();
-const { verb, noun } = two.transform;
+  noun: { toPlural(noun: string, model: unknown): string; toSingular(noun: string, model: unknown): string };
+  model: unknown;
+}
+
+let opened: English | undefined;
+
+/** The library, loaded with the first word that needs it: asking what is trained already does not wait for it. */
+function english(): English {
+  if (opened) return opened;
+  const library = createRequire(import.meta.url)('compromise/two') as {
+    methods(): { two: { transform: Omit<English, 'model'> } };
+    model(): unknown;
+  };
+  return (opened = { ...library.methods().two.transform, model: library.model() });
+}
+
+const conjugated = (verb: string): Conjugated => english().verb.conjugate(verb, english().model);
 
 /** Participles that the library takes for the past tense, or lacks. */
 const participles: Readonly<Record<string, string>> = { bear: 'born', hold: 'held' };
@@ -53,7 +62,7 @@ export function verbForms(phrase: VerbPhrase): VerbForms {
     PresentTense = `${first}s`,
     Gerund = `${first}ing`,
     Participle,
-  } = verb.conjugate(first, model);
+  } = conjugated(first);
   const takesObject = !isPreposition(rest.at(-1) ?? '');
   const participle = participles[first] ?? Participle ?? PastTense;
   return {
@@ -64,7 +73,7 @@ export function verbForms(phrase: VerbPhrase): VerbForms {
 
 /** Past participle of a verb. */
 export const participleOf = (base: string): string =>
-  participles[base] ?? verb.conjugate(base, model).Participle ?? verb.conjugate(base, model).PastTense ?? base;
+  participles[base] ?? conjugated(base).Participle ?? conjugated(base).PastTense ?? base;
 
 /** Base form of a verb in a tense, such as `direct` of `directed`; undefined where the word is no such form of a verb that `isVerb` accepts. */
 export function baseOf(
@@ -76,7 +85,7 @@ export function baseOf(
     tense
   ];
   if (!ending.test(word)) return undefined;
-  const base = word === 'born' ? 'bear' : verb.toInfinitive(word, model, tense);
+  const base = word === 'born' ? 'bear' : english().verb.toInfinitive(word, english().model, tense);
   return base !== word && isVerb(base) ? base : undefined;
 }
 
@@ -101,11 +110,15 @@ const singulars = new Set([
 
 /** The last word of a phrase in its plural: `release dates`, `people in need` by the word before a preposition. */
 export const plural = (phrase: string): string =>
-  inflected(phrase, (word) => (singulars.has(word) && word.endsWith('ies') ? word : noun.toPlural(word, model)));
+  inflected(phrase, (word) =>
+    singulars.has(word) && word.endsWith('ies') ? word : english().noun.toPlural(word, english().model),
+  );
 
 /** The last word of a phrase in its singular. */
 export const singular = (phrase: string): string =>
-  inflected(phrase, (word) => (/(ss|us|is)$/.test(word) || singulars.has(word) ? word : noun.toSingular(word, model)));
+  inflected(phrase, (word) =>
+    /(ss|us|is)$/.test(word) || singulars.has(word) ? word : english().noun.toSingular(word, english().model),
+  );
 
 function inflected(phrase: string, form: (word: string) => string): string {
   const words = phrase.split(' ');
