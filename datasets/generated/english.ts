@@ -71,9 +71,12 @@ export function verbForms(phrase: VerbPhrase): VerbForms {
   };
 }
 
-/** Past participle of a verb. */
-export const participleOf = (base: string): string =>
-  participles[base] ?? conjugated(base).Participle ?? conjugated(base).PastTense ?? base;
+/** Past participle of a phrase's verb; of `be born in` born. */
+export function participleOf(phrase: VerbPhrase): string {
+  const [first, second] = phrase.split(' ') as [string, string?];
+  if (first === 'be' && second !== undefined) return second;
+  return participles[first] ?? conjugated(first).Participle ?? conjugated(first).PastTense ?? first;
+}
 
 /** Base form of a verb in a tense, such as `direct` of `directed`; undefined where the word is no such form of a verb that `isVerb` accepts. */
 export function baseOf(

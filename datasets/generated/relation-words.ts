@@ -49,6 +49,7 @@ export function wordsOfRelation(name: string, vocabulary: Vocabulary): RelationW
   const rest = whole.slice(
     whole.findIndex((word, i) => i === whole.length - 1 || !/^(has|have|had|is|was|are|be)$/.test(word)),
   );
+  if (rest.length === 0) return words;
   const { isNoun, isVerb } = vocabulary;
   const isNamed =
     rest.length < whole.length ||
@@ -120,8 +121,9 @@ export function wordsOfRelation(name: string, vocabulary: Vocabulary): RelationW
 const headOfPhrase = (phrase: string): string =>
   phrase.split(' ').reduce((found, word, i, all) => (all.slice(0, i + 1).some(isPreposition) ? found : word), '');
 
-/** Most narrower nouns that are looked at, and most words that vocabulary adds to a list. */
+/** Most narrower nouns that are looked at for a noun and for all relations, and most words that vocabulary adds to a list. */
 const mostNarrower = 400;
+const mostOfAll = 20_000;
 const mostAdded = 8;
 
 /** Margin by which a word must be nearer to its own relation than to any other's, by cosine. */
@@ -158,7 +160,7 @@ export async function relationWordsOf(
       some
         .flatMap((phrase) => {
           const noun = headOfPhrase(phrase);
-          const narrower = vocabulary.narrower(noun).slice(0, mostNarrower);
+          const narrower = vocabulary.narrower(noun).slice(0, Math.min(mostNarrower, Math.ceil(mostOfAll / all.size)));
           return [...vocabulary.synonyms(noun, 'noun'), ...narrower].map(singular);
         })
         .filter((word) => !taken.has(word)),

@@ -44,6 +44,7 @@ describe('names of relations', () => {
   test('in other scripts and as codes are words as they stand', () => {
     expect(said(wordsOfRelation('автор', vocabulary))).toEqual(['tailIs автор']);
     expect(said(wordsOfRelation('p17', vocabulary))).toEqual(['tailIs p17']);
+    expect(said(wordsOfRelation('---', vocabulary))).toEqual([]);
     expect(wordsOfName('http://example.org/ns#hasMember')).toEqual(['has', 'member']);
   });
 });
