@@ -157,6 +157,7 @@ describe('the architecture', () => {
         /createRequire\(/,
         [
           'cli/native/install.ts',
+          'datasets/generated/english.ts',
           'datasets/generated/vocabulary.ts',
           'reports/scripts.ts',
           'src/llm/llama-library.ts',
