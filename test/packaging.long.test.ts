@@ -80,9 +80,10 @@ describe('the tarball', () => {
     expect(paths.filter((path) => path.startsWith('reports/'))).toEqual(
       ['Inter-Bold.woff2', 'Inter-Regular.woff2', 'OFL.txt'].map((file) => `reports/fonts/${file}`),
     );
-    expect(paths.filter((path) => path.startsWith('datasets/'))).toEqual(
-      ['names', 'relations', 'talk'].map((words) => `datasets/demo/words/${words}.yaml`),
-    );
+    expect(paths.filter((path) => path.startsWith('datasets/'))).toEqual([
+      ...['names', 'relations', 'talk'].map((words) => `datasets/demo/words/${words}.yaml`),
+      'datasets/generated/phrases.yaml',
+    ]);
   });
 
   test('brings the canvas that chartjs-node-canvas finds, as overrides do not reach who installs it', () => {
