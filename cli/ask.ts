@@ -71,11 +71,9 @@ async function ask(first: string, second: string | undefined, third: string | un
   }
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
   if (byAgent) return answer([agent], words, flags);
-  const { findTrained } = await import('../tasks/named-runs.js');
-  const { openRun } = await import('../src/run/run-folder.js');
+  const { findTrained, requireTrained } = await import('../tasks/named-runs.js');
   const runs = findTrained(first, 'best') ? [first] : first.split(',');
-  // Only a run is possible here: the error names what is missing.
-  for (const run of runs) if (!findTrained(run, 'best')) openRun(run);
+  runs.forEach(requireTrained);
   return answer(runs, words, flags);
 }
 

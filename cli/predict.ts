@@ -33,10 +33,9 @@ async function predict(name: string, { to, json, ...given }: Flags): Promise<voi
   }
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { resolve } = await import('../tasks/named.js');
-  const { findTrained } = await import('../tasks/named-runs.js');
+  const { findTrained, requireTrained } = await import('../tasks/named-runs.js');
   const { lacks } = await import('../tasks/index.js');
   const { importedNames } = await import('../datasets/imported-dataset.js');
-  const { openRun } = await import('../src/run/run-folder.js');
   const { writeFileAtomic } = await import('../src/run/files.js');
   const { agent } = given;
   const named = { name: agent ?? name, isRun: agent === undefined ? true : undefined };
@@ -47,8 +46,7 @@ async function predict(name: string, { to, json, ...given }: Flags): Promise<voi
         hint: `Such as \`kgwalk predict ${name} --agent rules\`.`,
       });
     }
-    // Only a run is possible here: the error names what is missing.
-    openRun(name);
+    requireTrained(name);
   }
   const task = await taskFor([named], flags);
   const which = resolve(task, named, flags);

@@ -25,6 +25,11 @@ export function findTrained(name: string, checkpoint: string): Trained | undefin
   return { ...first, others };
 }
 
+/** Refuses a name of no run, where nothing else can be meant: the error names what is missing. @throws WorkbenchError as `openRun` */
+export function requireTrained(name: string): void {
+  if (!findTrained(name, 'best')) openRun(name);
+}
+
 /** Names of runs with pluses between; where a folder's own name holds one, the longest that is a run. */
 function namesOf(name: string): string[] {
   const words = name.split('+');

@@ -1,9 +1,9 @@
 /** Next move of a conversation: a path through the world, and hints that single out its end. */
 import { relationRange } from '../../src/kg/frontier.js';
 import type { Graph, Path, Triple } from '../../src/kg/graph.js';
-import type { Rng } from '../../src/run/seeds.js';
+import { pick, pickWeighted, type Rng } from '../../src/run/seeds.js';
 import type { Direction } from './schema.js';
-import { chance, pick, pickWeighted, talk } from './words.js';
+import { chance, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
 export interface Move {

@@ -1,11 +1,11 @@
 /** Generated questions over one to three relations of the demo world, and true or false statements. */
 import { entitiesWith, executeChain } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { Rng } from '../../src/run/seeds.js';
+import { Rng, pick } from '../../src/run/seeds.js';
 import { markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
 import type { Direction, RelationName } from './schema.js';
-import { fill, phrasesOf, pick, relationWords } from './words.js';
+import { fill, phrasesOf, relationWords } from './words.js';
 import type { DemoWorld } from './world.js';
 
 /** Subsets with their share of questions and number of chain types; rare chains would occur once. */

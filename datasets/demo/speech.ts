@@ -1,10 +1,10 @@
 /** Turns moves into messages: messages grow by sentences, and paths are chosen between messages. */
-import type { Rng } from '../../src/run/seeds.js';
+import { pick, type Rng } from '../../src/run/seeds.js';
 import type { Message, PathAction, Sender } from '../dialogue.js';
 import type { Memory, Move } from './moves.js';
 import { isPerson, plainName } from './names.js';
 import type { EntityType, RelationName } from './schema.js';
-import { capital, chance, fill, phrasesOf, pick, relationWords, talk } from './words.js';
+import { capital, chance, fill, phrasesOf, relationWords, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
 /** Reference to an entity as object and as subject. */

@@ -65,22 +65,6 @@ export function fill(pattern: string, values: object): string {
 
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** Uniform choice. */
-export function pick<T>(rng: Rng, values: ArrayLike<T>): T {
-  return values[rng.integer(values.length)]!;
-}
-
-/** Weighted choice; weights need not sum to 1, but one must be positive. */
-export function pickWeighted<T>(rng: Rng, values: readonly T[], weightOf: (value: T) => number): T {
-  const weights = values.map(weightOf);
-  let left = rng.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
-  for (let i = 0; i < values.length; i++) {
-    left -= weights[i]!;
-    if (left < 0) return values[i]!;
-  }
-  return values.at(-1)!;
-}
-
 export const chance = (rng: Rng, probability: number): boolean => rng.uniform() < probability;
 
 /** Index in [0, n), skewed to small ones: density falls with the power `1 - 1/skew`; 1 is uniform. */

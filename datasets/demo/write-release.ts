@@ -9,10 +9,10 @@ import { type SplitName, splitNames } from '../walk-sample.js';
 import { type DemoQuestion, demoQuestions } from './questions.js';
 import type { DemoSettings, EntityType } from './schema.js';
 import { demoFacts, demoWorld, type DemoWorld } from './world.js';
-import { Rng } from '../../src/run/seeds.js';
+import { Rng, pick, pickWeighted } from '../../src/run/seeds.js';
 import { chooseMove } from './moves.js';
 import { Speech } from './speech.js';
-import { chance, pick, pickWeighted, skewed, talk } from './words.js';
+import { chance, skewed, talk } from './words.js';
 
 /** World with its dialogues and questions. */
 export type DemoContents = { world: DemoWorld; dialogues: Record<SplitName, Dialogue[]>; questions: DemoQuestion[] };

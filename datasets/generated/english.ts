@@ -75,7 +75,8 @@ export function verbForms(phrase: VerbPhrase): VerbForms {
 export function participleOf(phrase: VerbPhrase): string {
   const [first, second] = phrase.split(' ') as [string, string?];
   if (first === 'be' && second !== undefined) return second;
-  return participles[first] ?? conjugated(first).Participle ?? conjugated(first).PastTense ?? first;
+  const { PastTense = first, Participle = PastTense } = conjugated(first);
+  return participles[first] ?? Participle;
 }
 
 /** Base form of a verb in a tense, such as `direct` of `directed`; undefined where the word is no such form of a verb that `isVerb` accepts. */
@@ -84,9 +85,7 @@ export function baseOf(
   tense: 'PastTense' | 'PresentTense' | 'Gerund' | 'Participle',
   isVerb: (word: string) => boolean,
 ): string | undefined {
-  const ending = { PastTense: /ed$|[^e]?[a-z]$/, Participle: /(ed|en|n|t|d)$/, PresentTense: /s$/, Gerund: /ing$/ }[
-    tense
-  ];
+  const ending = { PastTense: /[a-z]$/, Participle: /(ed|en|n|t|d)$/, PresentTense: /s$/, Gerund: /ing$/ }[tense];
   if (!ending.test(word)) return undefined;
   const base = word === 'born' ? 'bear' : english().verb.toInfinitive(word, english().model, tense);
   return base !== word && isVerb(base) ? base : undefined;

@@ -1,9 +1,11 @@
 /** Kinds of things at the ends of relations: what a language model calls some of them, and what other relations' ends share. */
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
+import { softmax } from '../../src/nn/categorical.js';
+import { headsByRelation } from '../../src/kg/adjacency.js';
 import { dot, type StateEncoder, textVectors } from '../../src/encoder/state-encoder.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import type { Progress } from '../../src/run/progress.js';
-import { Rng } from '../../src/run/seeds.js';
+import { pick, Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { wordsOfName } from './english.js';
 import type { RelationWords } from './relation-words.js';
@@ -31,21 +33,6 @@ Ibuprofen (relieves: fever; form: tablet; maker: Boots) is a drug
 Ada Lovelace (father: Lord Byron; field: mathematics) is a person
 `;
 
-/** Entities at an end of a relation, ascending: its heads, or its tails. */
-export function endOf(graph: Graph, relation: string, end: 'head' | 'tail'): number[] {
-  const [own, inverse] = [graph.relationId(relation), graph.relationId(`${inversePrefix}${relation}`)];
-  const wanted = end === 'head' ? own : inverse;
-  const found: number[] = [];
-  for (let entity = 0; entity < graph.numEntities; entity++) {
-    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
-      if (graph.relations[edge] !== wanted) continue;
-      found.push(entity);
-      break;
-    }
-  }
-  return found;
-}
-
 /**
  * Adds words for kinds of things to the ends of relations: at a head what a language model says of a sample, at either what other relations
  * call the things that they share.
@@ -68,21 +55,20 @@ export async function addKinds(
     signal?: AbortSignal | undefined;
   },
 ): Promise<void> {
-  const ends = new Map(
-    [...all.keys()].flatMap((name) =>
-      (['head', 'tail'] as const).map((end) => [`${end} ${name}`, endOf(graph, name, end)] as const),
-    ),
-  );
-  const share = (one: readonly number[], other: ReadonlySet<number>) => {
-    const some = one.filter((_, i) => i % Math.ceil(one.length / 300) === 0);
-    return some.filter((entity) => other.has(entity)).length / some.length;
-  };
-  // What stands at the tail of `directed_by` is a director; where such things are heads of another relation, it is one there, too.
-  const tails = [...all.keys()].map((name) => ({ name, entities: new Set(ends.get(`tail ${name}`)) }));
-  for (const [name, words] of all) {
-    for (const { name: other, entities } of tails) {
-      const [noun] = Object.keys(all.get(other)!.tailIs);
-      if (noun && other !== name && share(ends.get(`head ${name}`)!, entities) >= 0.3) words.head[noun] ??= 'name';
+  const byRelation = headsByRelation(graph, graph.numRelations);
+  const headsOf = (relation: string) => byRelation[graph.relationId(relation)] ?? [];
+  const ends = [...all].map(([name, words]) => {
+    const heads = headsOf(name);
+    const some = heads.filter((_, i) => i % Math.ceil(heads.length / 300) === 0);
+    return { name, words, heads, some, tails: new Set(headsOf(`${inversePrefix}${name}`)) };
+  });
+  const share = (some: readonly number[], of: ReadonlySet<number>) =>
+    some.filter((entity) => of.has(entity)).length / some.length;
+  for (const { words, some } of ends) {
+    // What stands at the tail of `directed_by` is a director; where such things are heads of another relation, it is one there, too.
+    for (const other of ends) {
+      const [noun] = Object.keys(other.words.tailIs);
+      if (noun && other.words !== words && share(some, other.tails) >= 0.3) words.head[noun] ??= 'name';
     }
     if (Object.keys(words.tailIs).some((noun) => vocabulary.classOf(noun) === 'person'))
       words.tail.person ??= 'vocabulary';
@@ -94,17 +80,13 @@ export async function addKinds(
   const ofNouns = await vectors.of(nouns, signal);
   const judged: { entities: ReadonlySet<number>; nouns: string[] }[] = [];
   let done = 0;
-  for (const [name, words] of all) {
-    const entities = ends.get(`head ${name}`)!;
-    const same = judged.find((one) => share(entities, one.entities) >= 0.8);
+  for (const { name, words, heads, some: spread } of ends) {
+    const same = judged.find((one) => share(spread, one.entities) >= 0.8);
     if (same) {
       for (const noun of same.nouns) words.head[noun] ??= 'model';
       continue;
     }
-    const some = Array.from(
-      { length: Math.min(asked, entities.length) },
-      () => entities[rng.integer(entities.length)]!,
-    );
+    const some = Array.from({ length: Math.min(asked, heads.length) }, () => pick(rng, heads));
     const described = some.map((entity) => factsOf(graph, entity, rng));
     // The nouns nearest to all that is known of such things are those that the model chooses from.
     const [thing] = await vectors.of(
@@ -136,7 +118,7 @@ export async function addKinds(
     }
     const found = near.flatMap((noun, k) => (shares[k]! >= leastShare ? [noun] : []));
     for (const noun of found) words.head[noun] ??= 'model';
-    judged.push({ entities: new Set(entities), nouns: found });
+    judged.push({ entities: new Set(heads), nouns: found });
     progress?.update(++done);
   }
 }
@@ -155,12 +137,4 @@ function factsOf(graph: Graph, entity: number, rng: Rng): Map<string, string> {
     );
   }
   return facts;
-}
-
-/** Shares that sum to 1. */
-function softmax(logProbs: Float64Array): Float64Array {
-  const highest = logProbs.reduce((most, value) => Math.max(most, value), -Infinity);
-  const powers = logProbs.map((value) => Math.exp(value - highest));
-  const sum = powers.reduce((total, value) => total + value, 0);
-  return powers.map((value) => value / sum);
 }

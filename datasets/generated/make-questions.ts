@@ -1,7 +1,8 @@
 /** Questions about a graph from its triples and words for its relations: chains that lead somewhere, worded. */
 import type { Graph } from '../../src/kg/graph.js';
+import { headsByRelation } from '../../src/kg/adjacency.js';
 import { firstEdge, initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
-import { Rng } from '../../src/run/seeds.js';
+import { pick, pickWeighted, Rng } from '../../src/run/seeds.js';
 import { markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import { Phraser } from './phrases.js';
 import type { RelationWords } from './relation-words.js';
@@ -39,7 +40,7 @@ export function makeQuestions(
   const phraser = new Phraser(words, vocabulary);
   const rng = Rng.named(seed, 'questions/make');
   const starts = startsOf(graph, (relation) => phraser.knows([relation]));
-  const weights = starts.map(({ entities }) => Math.sqrt(entities.length));
+  const weights = new Map(starts.map(({ relation, entities }) => [relation, Math.sqrt(entities.length)]));
   const questions: StoredQuestion[] = [];
   const asked = new Map<string, number>();
   for (let i = 0; i < count * tries.question && questions.length < count && starts.length > 0; i++) {
@@ -67,58 +68,44 @@ export function makeQuestions(
 interface Start {
   relation: number;
   /** Entities with an edge of it whose names can stand in brackets. */
-  entities: Int32Array;
+  entities: readonly number[];
 }
 
 /** By relation, inverses included: where chains may begin. */
 function startsOf(graph: Graph, isWorded: (relation: string) => boolean): Start[] {
-  const of = graph.relationNames.map((): number[] => []);
-  for (let entity = 0; entity < graph.numEntities; entity++) {
+  const isMarkable = (entity: number) => {
     const name = graph.entityName(entity)!;
-    if (/[[\]|\n]/.test(name) || name.length > 120) continue;
-    let before = -1;
-    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
-      const relation = graph.relations[edge]!;
-      if (relation !== before) of[relation]!.push(entity);
-      before = relation;
-    }
-  }
-  return of.flatMap((entities, relation) => {
-    return entities.length > 0 && isWorded(graph.relationNames[relation]!)
-      ? [{ relation, entities: Int32Array.from(entities) }]
-      : [];
-  });
+    return name.length <= 120 && !/[[\]|\n]/.test(name);
+  };
+  const heads = headsByRelation(graph, graph.numRelations, (relation) => isWorded(graph.relationNames[relation]!));
+  return heads
+    .map((all, relation) => ({ relation, entities: all.filter(isMarkable) }))
+    .filter(({ entities }) => entities.length > 0);
 }
 
 /** A chain of some length with its topic and answers; undefined where none was found in a few tries. */
 function drawChain(
   graph: Graph,
   starts: readonly Start[],
-  weights: readonly number[],
+  weights: ReadonlyMap<number, number>,
   { hops, topicsReturn }: { hops: number; topicsReturn: boolean },
   rng: Rng,
 ): { topic: number; relations: number[]; answers: Int32Array } | undefined {
-  const weightOf = new Map(starts.map(({ relation }, i) => [relation, weights[i]!]));
   for (let attempt = 0; attempt < tries.chain; attempt++) {
-    const first = starts[drawn(weights, rng)]!;
-    const topic = first.entities[rng.integer(first.entities.length)]!;
+    const first = pickWeighted(rng, starts, ({ relation }) => weights.get(relation)!);
+    const topic = pick(rng, first.entities);
     let front = initialFrontier([topic]);
     const relations: number[] = [];
     while (relations.length < hops) {
-      const options =
+      let options =
         relations.length === 0
           ? [first.relation]
-          : relationsOf(graph, front.entities).filter((relation) => weightOf.has(relation));
+          : relationsOf(graph, front.entities).filter((relation) => weights.has(relation));
       const limit = relations.length === hops - 1 ? most.answers : most.between;
       let next: number | undefined;
       while (options.length > 0 && next === undefined) {
-        const [option] = options.splice(
-          drawn(
-            options.map((relation) => weightOf.get(relation)!),
-            rng,
-          ),
-          1,
-        ) as [number];
+        const option = pickWeighted(rng, options, (relation) => weights.get(relation)!);
+        options = options.filter((other) => other !== option);
         const reached = stepFrontier(graph, front, option, topicsReturn ? [] : [topic]);
         if (reached.entities.length === 0 || reached.entities.length > limit) continue;
         [next, front] = [option, reached];
@@ -143,10 +130,4 @@ function relationsOf(graph: Graph, entities: Int32Array): number[] {
     }
   }
   return [...found];
-}
-
-function drawn(weights: readonly number[], rng: Rng): number {
-  let left = rng.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
-  const at = weights.findIndex((weight) => (left -= weight) < 0);
-  return at < 0 ? weights.length - 1 : at;
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { inversePrefix } from '../../src/kg/graph.js';
 import { readTextFile } from '../../src/run/files.js';
 import { packageRoot } from '../../src/run/locations.js';
-import type { Rng } from '../../src/run/seeds.js';
+import { pick, pickWeighted, type Rng } from '../../src/run/seeds.js';
 import { type VerbForms, participleOf, plural, verbForms } from './english.js';
 import type { RelationWords, WordSource, Words } from './relation-words.js';
 import type { Vocabulary } from './vocabulary.js';
@@ -116,11 +116,11 @@ export class Phraser {
    */
   question(chain: readonly string[], topic: string, rng: Rng): string {
     const { styles, same, together } = patterns();
-    const style = rng.uniform() < shares.style ? pick(styles, rng) : undefined;
+    const style = rng.uniform() < shares.style ? pick(rng, styles) : undefined;
     let phrase = topic;
     if (rng.uniform() < shares.kind) {
       const { own } = this.#said.get(chain[0]!)!;
-      if (size(own) > 0) phrase = `${pick(['the ', ''], rng)}${choose(own, rng)} ${topic}`;
+      if (size(own) > 0) phrase = `${pick(rng, ['the ', ''])}${choose(own, rng)} ${topic}`;
     }
     for (let i = 0; i < chain.length; i++) {
       const said = this.#said.get(chain[i]!)!;
@@ -155,7 +155,7 @@ export class Phraser {
 
   #carrier({ isPerson }: Said, rng: Rng): string {
     const { carriers, persons } = patterns();
-    return pick(isPerson && rng.uniform() < 0.5 ? persons : carriers, rng);
+    return pick(rng, isPerson && rng.uniform() < 0.5 ? persons : carriers);
   }
 
   #patternsOf(form: 'nouns' | 'questions', { names, owners, acts, acted }: Said): Weighted {
@@ -180,17 +180,17 @@ export class Phraser {
         known && drawn < 0.75
           ? choose(kinds, rng)
           : drawn < 0.85
-            ? pick(['thing', 'one', 'item'], rng)
-            : pick(this.#common, rng);
+            ? pick(rng, ['thing', 'one', 'item'])
+            : pick(rng, this.#common);
       return rng.uniform() < 0.6 ? plural(noun) : noun;
     };
     const either = (noun: string) => (rng.uniform() < 0.45 ? plural(noun) : noun);
     const tensed = ({ base, present, past }: VerbForms) => choose({ [past]: 3, [present]: 2, [base]: 0.5 }, rng);
-    const verb = (some: readonly VerbForms[]) => pick(some, rng);
+    const verb = (some: readonly VerbForms[]) => pick(rng, some);
     const withObject = (some: readonly VerbForms[]) =>
       pick(
-        some.flatMap(({ participle }) => participle ?? []),
         rng,
+        some.flatMap(({ participle }) => participle ?? []),
       );
     const fillers: Readonly<Record<string, () => string>> = {
       name: () => choose(said.names, rng),
@@ -201,23 +201,13 @@ export class Phraser {
       acts: () => tensed(verb(said.acts)),
       doing: () => verb(said.acts).gerund,
       acted: () => tensed(verb(said.acted)),
-      act: () =>
-        pick(
-          said.acted.filter((one) => !isPassive(one)),
-          rng,
-        ).base,
-      turned: () =>
-        participleOf(
-          pick(
-            said.acted.filter((one) => !isPassive(one)),
-            rng,
-          ).base.split(' ')[0]!,
-        ),
-      rest: () => pick(said.acted.filter(isPassive), rng).base.slice(3),
+      act: () => pick(rng, active(said.acted)).base,
+      turned: () => participleOf(pick(rng, active(said.acted)).base),
+      rest: () => pick(rng, said.acted.filter(isPassive)).base.slice(3),
       done: () => withObject(said.acted),
       made: () =>
         said.acts.some(({ participle }) => participle) ? withObject(said.acts) : participleOf(verb(said.acts).base),
-      who: () => (said.isPerson ? 'who' : pick(['what', 'which', 'who'], rng)),
+      who: () => (said.isPerson ? 'who' : pick(rng, ['what', 'which', 'who'])),
       where: () => (rng.uniform() < 0.6 ? said.asks : 'where'),
     };
     const text = pattern.replace(/<(\w+)>/g, (_, name: string) => fillers[name]?.() ?? choose(words[name]!, rng));
@@ -250,6 +240,8 @@ const bothOf = ({ name, acts }: { name: Weighted; acts: Weighted }, does: boolea
 
 const isPassive = ({ base }: VerbForms): boolean => base.startsWith('be ');
 
+const active = (verbs: readonly VerbForms[]) => verbs.filter((one) => !isPassive(one));
+
 /** Nouns of one word name the kind of thing, too. */
 const nounsAsKinds = (nouns: Words): Words =>
   Object.fromEntries(Object.entries(nouns).filter(([noun, source]) => source === 'name' && !noun.includes(' ')));
@@ -266,10 +258,4 @@ function weightsOf(words: Words): Weighted {
 
 const size = (some: Weighted): number => Object.keys(some).length;
 
-const pick = <T>(all: readonly T[], rng: Rng): T => all[rng.integer(all.length)]!;
-
-function choose(all: Weighted, rng: Rng): string {
-  const entries = Object.entries(all);
-  let left = rng.uniform() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-  return (entries.find(([, weight]) => (left -= weight) < 0) ?? entries.at(-1)!)[0];
-}
+const choose = (all: Weighted, rng: Rng): string => pickWeighted(rng, Object.keys(all), (one) => all[one]!);

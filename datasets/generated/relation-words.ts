@@ -218,9 +218,9 @@ async function dropUnlike(
     signal,
   );
   for (const verbs of [tailDoes, headDoes]) {
-    for (const verb of Object.keys(verbs).filter((one) => verbs[one] === 'vocabulary')) {
-      const [vector] = await vectors.of([verb], signal);
-      if (named.every((own) => dot(own, vector!) < 0.5)) delete verbs[verb];
+    const added = Object.keys(verbs).filter((one) => verbs[one] === 'vocabulary');
+    for (const [i, vector] of (await vectors.of(added, signal)).entries()) {
+      if (named.every((own) => dot(own, vector) < 0.5)) delete verbs[added[i]!];
     }
   }
 }

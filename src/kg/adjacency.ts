@@ -23,6 +23,24 @@ export function int32Lists<Name extends string>(lists: Record<Name, readonly num
   return Object.fromEntries(columns) as Record<Name, Int32Array>;
 }
 
+/** By relation id the entities with an edge of it, ascending. @param wanted lists of other relations stay empty; default all */
+export function headsByRelation(
+  { offsets, relations }: Pick<AdjacencyRows, 'offsets' | 'relations'>,
+  numRelations: number,
+  wanted: (relation: number) => boolean = () => true,
+): number[][] {
+  const heads = Array.from({ length: numRelations }, (): number[] => []);
+  for (let head = 0; head + 1 < offsets.length; head++) {
+    for (let edge = offsets[head]!; edge < offsets[head + 1]!; edge++) {
+      const relation = relations[edge]!;
+      // Edges of an entity are in the order of their relations.
+      const isFirst = edge === offsets[head]! || relation !== relations[edge - 1];
+      if (isFirst && wanted(relation)) heads[relation]!.push(head);
+    }
+  }
+  return heads;
+}
+
 /** Number of relations that uint16 ids can represent. */
 export const shortRelations = 2 ** 16;
 /** Maximum number of edges that 32-bit offsets can index. */

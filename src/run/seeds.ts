@@ -94,3 +94,19 @@ export function sampled<T>(items: readonly T[], count: number, stream: string, s
   const order = Rng.named(seed, stream).shuffle(Int32Array.from(items.keys()));
   return Array.from(order.subarray(0, count).sort(), (i) => items[i]!);
 }
+
+/** Uniform choice. @param values at least one */
+export function pick<T>(rng: Rng, values: ArrayLike<T>): T {
+  return values[rng.integer(values.length)]!;
+}
+
+/** Weighted choice; weights need not sum to 1, but one must be positive. */
+export function pickWeighted<T>(rng: Rng, values: readonly T[], weightOf: (value: T) => number): T {
+  const weights = values.map(weightOf);
+  let left = rng.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
+  for (let i = 0; i < values.length; i++) {
+    left -= weights[i]!;
+    if (left < 0) return values[i]!;
+  }
+  return values.at(-1)!;
+}

@@ -6,6 +6,7 @@ import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dat
 import { resolveRelation } from '../../datasets/links/resolve-names.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
+import { headsByRelation } from '../../src/kg/adjacency.js';
 import { printable } from '../../src/run/printable.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { answererText } from '../answer-frame.js';
@@ -63,18 +64,14 @@ export async function predictLinks(which: Resolved, flags: PredictFlags, work: W
 
 /** Heads of each relation, those that train has of it unless `all`: ascending, with an edge in train. */
 function headsOf({ graph }: LinkDataset, relations: readonly number[], all = false): Map<number, number[]> {
-  const heads = new Map(relations.map((relation): [number, number[]] => [relation, []]));
-  const everyone: number[] = [];
-  for (let head = 0; head < graph.numEntities; head++) {
-    const [begin, end] = [graph.offsets[head]!, graph.offsets[head + 1]!];
-    if (begin < end) everyone.push(head);
-    // Edges of an entity are in the order of their relations.
-    for (let edge = begin; edge < end; edge++) {
-      const relation = graph.relations[edge]!;
-      if (edge === begin || relation !== graph.relations[edge - 1]) heads.get(relation)?.push(head);
-    }
+  if (all) {
+    const everyone = Array.from({ length: graph.numEntities }, (_, head) => head);
+    const walkable = everyone.filter((head) => graph.offsets[head]! < graph.offsets[head + 1]!);
+    return new Map(relations.map((relation) => [relation, walkable]));
   }
-  return all ? new Map(relations.map((relation) => [relation, everyone])) : heads;
+  const wanted = new Set(relations);
+  const heads = headsByRelation(graph, graph.numRelations, (relation) => wanted.has(relation));
+  return new Map(relations.map((relation) => [relation, heads[relation]!]));
 }
 
 interface Limits {
