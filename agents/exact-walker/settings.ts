@@ -59,6 +59,14 @@ const messageSettings = z.strictObject({
     .describe(
       'names: principal components of the name vectors. More separate seen relations better and generalise worse to new ones.',
     ),
+  channels: z
+    .union([z.literal(16), z.literal(32), z.literal(48), z.literal(64)])
+    .default(16)
+    .describe('Numbers of a message: 16, 32, 48 or 64.'),
+  maximum: z
+    .boolean()
+    .default(true)
+    .describe('Entities read the maximum of the messages that arrive beside their sum.'),
   steps: z.int().min(1).default(4000).describe('Adam steps.'),
   batchSize: z.int().min(1).max(65536).default(32).describe('Train queries per step.'),
   learningRate: z

@@ -35,7 +35,7 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
   const { rows, queries, settings, seed, pairs, grads: gradsOfParts } = work;
   const { batchSize } = settings;
   const graph = Graph.fromShared(work.graph);
-  const own = network ?? new MessageNetwork(graph, work.hops, seed);
+  const own = network ?? new MessageNetwork(graph, { hops: work.hops, ...settings }, seed);
   const { values, grads } = own.parameters;
   const candidatesOf = candidateDrawer(graph, rows, settings);
   let known = -1;
@@ -49,7 +49,6 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
     own.score(head, relation, { tail, relation, inverse, pairs }, entities, frequency, scores);
     const loss = softmaxLoss(scores, batchSize);
     own.back(entities, scores);
-    own.clear(entities);
     return loss / batchSize;
   };
 

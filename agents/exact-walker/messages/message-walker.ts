@@ -25,8 +25,9 @@ export const messageWalker: ExactWalkerKind = {
 
 function createMessageWalker(facts: ExactFacts): ExactWalker {
   const { graph, settings, hops, seed, names } = facts;
-  const network = new MessageNetwork(graph, hops, seed);
-  const named = names && new NamedWeights(network.parameters, graph.numRelations, hops, names, seed);
+  const sizes = { hops, ...settings.messages };
+  const network = new MessageNetwork(graph, sizes, seed);
+  const named = names && new NamedWeights(network.parameters, graph.numRelations, sizes, names, seed);
   const { parameters } = named ?? network;
   const optimizer = new AdamW(parameters, { maxGradNorm: settings.messages.maxGradNorm });
   const rows = relationRows(graph);
@@ -64,7 +65,6 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
           frequencies[rows.heads[row]!] = rows.edges[row + 1]! - rows.edges[row]!;
         }
         network.score(head, relation, undefined, known, (entity) => frequencies[entity]!, scores);
-        network.clear(known);
         known.forEach((entity, i) => (out[entity] = scores[i]!));
       },
     },

@@ -1,17 +1,21 @@
-/** Sizes, initial weights and edge shares of `message-network.ts`. */
+/** Sizes, initial weights and edge shares of `message-layers.ts` and `message-network.ts`. */
 import type { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { type HostTensor, uniformFanIn } from '../../../src/nn/parameters.js';
 
-/** Channels of a message. */
-export const d = 16;
+/** Sizes of a network. */
+export interface MessageSizes {
+  hops: number;
+  /** Numbers of a message and units of the last layer: a multiple of 16. */
+  channels: number;
+  /** Whether entities read the maximum of what arrives beside the sum. */
+  maximum: boolean;
+}
+
 /** Width of the query relation's vector z. */
 export const relationDim = 32;
-/** Hidden units of the last layer. */
-export const hidden = 16;
 /** Width of φ. */
 export const features = 3;
-const headInputs = 2 * d + features;
 
 /** Shares of each edge: 1 / number of edges of its relation at its head, and the same for the reverse edge. */
 export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array): void {
@@ -36,7 +40,8 @@ export const ofRelations = (name: string): boolean =>
   ['asked', 'start', 'direct', 'A', 'B'].includes(name.split('.')[0]!);
 
 /** All tensors: name, shape (whole, or of a relation's row), initialisation. */
-function layout(hops: number): [name: string, shape: number[], start: Start][] {
+function layout({ hops, channels: d, maximum }: MessageSizes): [name: string, shape: number[], start: Start][] {
+  const inputs = maximum ? 3 * d : 2 * d;
   const ofHops = (count: number, of: (hop: number) => [string, number[], Start][]) =>
     Array.from({ length: count }, (_, hop) => of(hop)).flat();
   return [
@@ -47,13 +52,13 @@ function layout(hops: number): [name: string, shape: number[], start: Start][] {
       [`B.${hop}`, [d], { fanIn: 4 }],
     ]),
     ...ofHops(hops - 1, (hop) => [
-      [`W.${hop}`, [2 * d, d], { fanIn: 2 * d }],
+      [`W.${hop}`, [inputs, d], { fanIn: inputs }],
       [`bias.${hop}`, [d], { constant: 0 }],
     ]),
     ['direct', [features], { constant: 0.5 }],
-    ['V', [headInputs, hidden], { fanIn: headInputs }],
-    ['V.asked', [relationDim, hidden], { fanIn: relationDim }],
-    ['u', [hidden], { fanIn: hidden }],
+    ['V', [inputs + features, d], { fanIn: inputs + features }],
+    ['V.asked', [relationDim, d], { fanIn: relationDim }],
+    ['u', [d], { fanIn: d }],
   ];
 }
 
@@ -66,9 +71,9 @@ function drawn(name: string, shape: number[], start: Start, seed: number): HostT
 }
 
 /** Seeded initial weights. */
-export function messageWeights(numRelations: number, hops: number, seed: number): Record<string, HostTensor> {
+export function messageWeights(numRelations: number, sizes: MessageSizes, seed: number): Record<string, HostTensor> {
   return Object.fromEntries(
-    layout(hops).map(([name, shape, start]) => [
+    layout(sizes).map(([name, shape, start]) => [
       name,
       drawn(name, ofRelations(name) ? [numRelations, ...shape] : shape, start, seed),
     ]),
@@ -76,9 +81,9 @@ export function messageWeights(numRelations: number, hops: number, seed: number)
 }
 
 /** Initial weights if relation weights are computed from `inputs` features: each is replaced by two matrices, [2, inputs, row size]. */
-export function namedWeights(inputs: number, hops: number, seed: number): Record<string, HostTensor> {
+export function namedWeights(inputs: number, sizes: MessageSizes, seed: number): Record<string, HostTensor> {
   return Object.fromEntries(
-    layout(hops).map(([name, row, start]) => {
+    layout(sizes).map(([name, row, start]) => {
       if (!ofRelations(name)) return [name, drawn(name, row, start, seed)];
       const shape = [2, inputs, ...row];
       if ('fanIn' in start) return [name, drawn(name, shape, start, seed)];

@@ -10,7 +10,7 @@ import { SimdParameters } from '../../../src/nn/simd/tape.js';
 import type { StoredTensors } from '../../../src/nn/parameters.js';
 import { principalComponents } from '../../../src/nn/principal-components.js';
 import { type EncodeNameOptions, encodeNameRows, relationTexts } from '../../dialogue-walker/vectors.js';
-import { namedWeights, ofRelations } from './message-weights.js';
+import { type MessageSizes, namedWeights, ofRelations } from './message-weights.js';
 
 /** Text vectors of relation names, without inverses: float32 [relations, dim]. */
 export type NameVectors = { rows: Float32Array; dim: number };
@@ -103,7 +103,7 @@ export class NamedWeights {
   readonly #panel: Float32Array;
 
   /** @param network whose inverse relations follow all others @throws WorkbenchError `data` for another number of names */
-  constructor(network: SimdParameters, numRelations: number, hops: number, names: RelationNames, seed: number) {
+  constructor(network: SimdParameters, numRelations: number, sizes: MessageSizes, names: RelationNames, seed: number) {
     const { arena } = network;
     const { rows, mean, basis } = names;
     const kept = basis.length / mean.length;
@@ -111,7 +111,7 @@ export class NamedWeights {
     this.#relations = numRelations / 2;
     if (rows.length !== this.#relations * kept) throw unfit(`${this.#relations} names`, String(rows.length / kept));
     this.#width = kept + 1;
-    this.parameters = new SimdParameters(namedWeights(this.#width, hops, seed), network.executor);
+    this.parameters = new SimdParameters(namedWeights(this.#width, sizes, seed), network.executor);
     this.#inputs = arena.float32(this.#relations * this.#width + 16);
     this.#panel = arena.float32(8 * Math.max(this.#relations, this.#width) + 32);
     for (let row = 0; row < this.#relations; row++) {

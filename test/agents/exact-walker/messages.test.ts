@@ -1,7 +1,7 @@
 /** Weights computed from relation names: against plain loops, and for relations unseen in training. */
 import { describe, expect, test } from '@jest/globals';
 import { MessageNetwork } from '../../../agents/exact-walker/messages/message-network.js';
-import { ofRelations } from '../../../agents/exact-walker/messages/message-weights.js';
+import { type MessageSizes, ofRelations } from '../../../agents/exact-walker/messages/message-weights.js';
 import {
   type NameVectors,
   NamedWeights,
@@ -49,13 +49,15 @@ const vectorsOf = (relations: readonly string[]): NameVectors => ({
   ),
 });
 
+const sizesOf = (hops: number, maximum = true, channels = 16): MessageSizes => ({ hops, channels, maximum });
+
 const relations = ['near', 'above', 'inside', 'never'];
 const seen = Int32Array.of(0, 1, 2);
 
 test('are components and a one times two matrices, and gradients go back the same way', async () => {
   const { graph } = worldOf(relations);
   const names = await nameComponents(vectorsOf(relations), seen, 64);
-  const network = new MessageNetwork(graph, 3, 3).parameters;
+  const network = new MessageNetwork(graph, sizesOf(3), 3).parameters;
   const { parameters, ...named } = weightsOf(network, graph, names);
   const kept = names.rows.length / relations.length;
   expect(kept).toBe(dim);
@@ -104,7 +106,7 @@ test('are components and a one times two matrices, and gradients go back the sam
 });
 
 function weightsOf(network: MessageNetwork['parameters'], graph: Graph, names: RelationNames) {
-  const named = new NamedWeights(network, graph.numRelations, 3, names, 3);
+  const named = new NamedWeights(network, graph.numRelations, sizesOf(3), names, 3);
   return { parameters: named.parameters, gather: () => named.gather(), spread: () => named.spread() };
 }
 
@@ -155,12 +157,14 @@ test('are refused where vectors are of another width, or names of other relation
   );
   expect(() => keptNames({})).toThrow('expected float32 names.rows, got none');
   const few = keptNames(tensors, vectorsOf(['near']));
-  expect(() => weightsOf(new MessageNetwork(graph, 3, 3).parameters, graph, few)).toThrow('expected 4 names, got 1');
+  expect(() => weightsOf(new MessageNetwork(graph, sizesOf(3), 3).parameters, graph, few)).toThrow(
+    'expected 4 names, got 1',
+  );
 });
 
 // Message passing against plain loops over a small graph, and its gradients against finite differences.
 describe('messages', () => {
-  const [numEntities, d] = [15, 16];
+  const numEntities = 15;
 
   const { graph, queries } = randomWorld(4, numEntities, ['a', 'b'], 24, ['0 0 1', '1 1 0', '0 1 1']);
   const frequency = (entity: number) => entity % 3;
@@ -169,7 +173,13 @@ describe('messages', () => {
   type Pair = { tail: number; relation: number; inverse: number; pairs: boolean } | undefined;
 
   /** Scores by the equations, edge by edge. */
-  function plainScores(network: MessageNetwork, hops: number, head: number, relation: number, pair: Pair): number[] {
+  function plainScores(
+    network: MessageNetwork,
+    { hops, channels: d, maximum }: MessageSizes,
+    head: number,
+    relation: number,
+    pair: Pair,
+  ): number[] {
     const value = (name: string) => network.parameters.value(name);
     const slog = (x: number) => Math.sign(x) * Math.log1p(Math.abs(x));
     const z = value('asked').subarray(relation * 32, (relation + 1) * 32);
@@ -194,10 +204,12 @@ describe('messages', () => {
     );
     const reached = new Set([head]);
     let sums: number[][] = [];
+    let most: number[][] = [];
     for (let hop = 0; hop < hops; hop++) {
       sums = Array.from({ length: numEntities }, (_, v) =>
         Array.from({ length: d }, (_, k) => (v === head ? start[k]! : 0)),
       );
+      most = Array.from({ length: numEntities }, () => Array.from({ length: maximum ? d : 0 }, () => 0));
       const next = new Set(reached);
       for (let u = 0; u < numEntities; u++) {
         for (let e = graph.offsets[u]!; e < graph.offsets[u + 1]!; e++) {
@@ -207,7 +219,9 @@ describe('messages', () => {
           // The last hop gathers: the relation is that of the reverse edge.
           const kind = hop === hops - 1 ? graph.inverseOf[own]! : own;
           for (let k = 0; k < d; k++) {
-            sums[v]![k]! += x[u]![k]! * weight(hop, kind, k) * (k < 8 ? 1 : 1 / countAt(u, own));
+            const message = x[u]![k]! * weight(hop, kind, k);
+            sums[v]![k]! += message * (k % 16 < 8 ? 1 : 1 / countAt(u, own));
+            if (maximum) most[v]![k] = Math.max(most[v]![k]!, message);
           }
         }
       }
@@ -216,21 +230,23 @@ describe('messages', () => {
       x = x.map((before, v) =>
         Array.from({ length: d }, (_, k) => {
           if (!next.has(v)) return 0;
-          let sum = bias[k]!;
-          for (let j = 0; j < d; j++) sum += slog(sums[v]![j]!) * W[j * d + k]! + before[j]! * W[(d + j) * d + k]!;
-          return Math.max(0, sum);
+          const inputs = [...[...sums[v]!, ...most[v]!].map(slog), ...before];
+          return Math.max(
+            0,
+            inputs.reduce((sum, one, j) => sum + one * W[j * d + k]!, bias[k]!),
+          );
         }),
       );
       for (const one of next) reached.add(one);
     }
     return Array.from(entities, (v) => {
       const phi = [0.3 * Math.log1p(frequency(v)), Number(frequency(v) > 0), 0.2 * Math.log1p(graph.degree(v))];
-      const inputs = [...sums[v]!.map(slog), ...x[v]!, ...phi];
+      const inputs = [...[...sums[v]!, ...most[v]!].map(slog), ...x[v]!, ...phi];
       let score = phi.reduce((sum, one, k) => sum + one * value('direct')[relation * 3 + k]!, 0);
-      for (let k = 0; k < 16; k++) {
+      for (let k = 0; k < d; k++) {
         let unit = 0;
-        inputs.forEach((one, j) => (unit += one * value('V')[j * 16 + k]!));
-        for (let j = 0; j < 32; j++) unit += z[j]! * value('V.asked')[j * 16 + k]!;
+        inputs.forEach((one, j) => (unit += one * value('V')[j * d + k]!));
+        for (let j = 0; j < 32; j++) unit += z[j]! * value('V.asked')[j * d + k]!;
         score += value('u')[k]! * Math.max(0, unit);
       }
       return score;
@@ -244,46 +260,52 @@ describe('messages', () => {
   ];
 
   /** Nonzero biases. */
-  function networkOf(hops: number): MessageNetwork {
-    const network = new MessageNetwork(graph, hops, 3);
-    for (let hop = 0; hop < hops - 1; hop++) network.parameters.value(`bias.${hop}`).fill(0.1 / (hop + 1));
+  function networkOf(sizes: MessageSizes): MessageNetwork {
+    const network = new MessageNetwork(graph, sizes, 3);
+    for (let hop = 0; hop < sizes.hops - 1; hop++) network.parameters.value(`bias.${hop}`).fill(0.1 / (hop + 1));
     return network;
   }
 
-  const cases = [1, 2, 3, 4].flatMap((hops) => inTurn(hidden, hops).map((pair) => ({ hops, pair })));
+  const cases = [1, 2, 3, 4].flatMap((hops) =>
+    inTurn(hidden, hops).map((pair) => ({ sizes: sizesOf(hops, hops !== 2, hops === 3 ? 32 : 16), pair })),
+  );
 
   test.each(cases)(
-    'scores of $hops hops are those of the equations, with $pair hidden, and again after another query',
+    'scores of $sizes are those of the equations, with $pair hidden, and again after another query',
     (one) => {
-      const { hops, pair } = one;
-      const network = networkOf(hops);
+      const { sizes, pair } = one;
+      const network = networkOf(sizes);
       const out = new Float64Array(entities.length);
       const scored = (head: number, relation: number) => {
         network.score(head, relation, pair, entities, frequency, out);
         network.back(entities, new Float64Array(entities.length).fill(0.3));
-        network.clear(entities);
         return [...out];
       };
-      const wanted = plainScores(network, hops, 0, 0, pair).map((one) => expect.closeTo(one, 4) as unknown);
-      expect(new Set(plainScores(network, hops, 0, 0, pair)).size).toBe(entities.length);
+      const wanted = plainScores(network, sizes, 0, 0, pair).map((one) => expect.closeTo(one, 4) as unknown);
+      expect(new Set(plainScores(network, sizes, 0, 0, pair)).size).toBe(entities.length);
       expect(scored(0, 0)).toEqual(wanted);
       expect(scored(5, 3)).toEqual(
-        plainScores(network, hops, 5, 3, pair).map((one) => expect.closeTo(one, 4) as unknown),
+        plainScores(network, sizes, 5, 3, pair).map((one) => expect.closeTo(one, 4) as unknown),
       );
       expect(scored(0, 0)).toEqual(wanted);
     },
   );
 
-  test.each(isLong ? [2, 3, 4] : [3])('the gradient of %i hops is the gradient of the scores', (hops) => {
-    const network = networkOf(hops);
+  const deep = (isLong ? [2, 3, 4] : [3]).flatMap((hops) => [
+    sizesOf(hops),
+    sizesOf(hops, false),
+    sizesOf(hops, true, 32),
+  ]);
+
+  test.each(isLong ? deep : deep.slice(0, 2))('the gradient of %j is the gradient of the scores', (sizes) => {
+    const network = networkOf(sizes);
     const { parameters } = network;
     const pair = hidden[2];
     const weights = Float64Array.of(0.5, -1, 0.3, 0.7, -0.2, 0.4);
     const out = new Float64Array(entities.length);
     network.score(0, 0, pair, entities, frequency, out);
     network.back(entities, Float64Array.from(weights));
-    network.clear(entities);
-    const valueNow = () => plainScores(network, hops, 0, 0, pair).reduce((sum, one, i) => sum + one * weights[i]!, 0);
+    const valueNow = () => plainScores(network, sizes, 0, 0, pair).reduce((sum, one, i) => sum + one * weights[i]!, 0);
     let compared = 0;
     for (const name of parameters.names) {
       const [values, grads] = [parameters.value(name), Float32Array.from(parameters.grad(name))];

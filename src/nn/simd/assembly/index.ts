@@ -39,9 +39,8 @@ export {
   pullGrads,
   pushMessages,
   pushGrads,
-  slogRows,
-  slogGradRows,
-  zeroRows,
+  slogAll,
+  slogGrad,
 } from './messages.ts';
 export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows } from './rows.ts';
 export { addBlock, addProducts, copyBlock, gruCell, gruCellGrad } from './sequences.ts';

@@ -1,25 +1,36 @@
 // @ts-nocheck AssemblyScript: its compiler checks.
 /**
- * Message passing over a graph, float32: every edge brings `x[from] ⊙ w[relation]`, 16 values of which the last 8 are scaled by the
- * edge's share. Arguments named as arrays are byte offsets. Edges of row `i` are `offsets[i] .. offsets[i + 1] - 1`; those between `first`
- * and `second` are left out, of all relations or, where `forth` is not negative, of `forth` from `first` and of `back` from `second`.
+ * Message passing over a graph, float32: an edge brings `x[from] ⊙ w[relation]`. A receiver has the sum of what arrives, in which of every 16
+ * channels the last 8 are scaled by the edge's share, then, where `chosen` is not 0, the maximum of 0 and what arrives unscaled, with the edge
+ * that brought it. Arguments named as arrays are byte offsets. Rows are those of reached entities, by `places`; edges of entity `i` are
+ * `offsets[i] .. offsets[i + 1] - 1`; those between `first` and `second` are left out, of all relations or, where `forth` is not negative, of
+ * `forth` from `first` and of `back` from `second`.
  */
 
-const rowBytes: usize = 64;
+/** Bytes of the channels that are computed at once. */
+const block: usize = 64;
 
 let offsets: usize = 0;
 let tails: usize = 0;
 let relations: usize = 0;
+let places: usize = 0;
+/** Bytes of a row of states. */
+let width: usize = 0;
 let first: i32 = -1;
 let second: i32 = -1;
 let forth: i32 = -1;
 let back: i32 = -1;
 
-/** The graph, once an instance. @param offsets int32 [entities + 1] @param tails int32 [edges], as is `relations` */
-export function messageGraph(rows: usize, ends: usize, kinds: usize): void {
+/**
+ * The graph that the following calls are about. @param rows int32 [entities + 1] @param ends int32 [edges], as is `kinds`
+ * @param rowOf int32 [entities]: row of each entity, -1 where it has none @param channels a multiple of 16
+ */
+export function messageGraph(rows: usize, ends: usize, kinds: usize, rowOf: usize, channels: i32): void {
   offsets = rows;
   tails = ends;
   relations = kinds;
+  places = rowOf;
+  width = (<usize>channels) << 2;
 }
 
 /**
@@ -33,173 +44,279 @@ export function messageHidden(one: i32, other: i32, own: i32, inverse: i32): voi
   back = inverse;
 }
 
-/** Returns whether an edge of row `from` is left out. */
+/** Returns whether an edge of `from` is left out. */
 function isHidden(from: i32, tail: i32, relation: i32): bool {
   if (from == first && tail == second) return forth < 0 || relation == forth;
   return from == second && tail == first && (forth < 0 || relation == back);
 }
 
-function edgesEnd(row: i32): i32 {
-  return load<i32>(offsets + ((<usize>(row + 1)) << 2));
+// @inline
+function number(list: usize, i: i32): i32 {
+  return load<i32>(list + ((<usize>i) << 2));
 }
 
-function tailOf(edge: i32): i32 {
-  return load<i32>(tails + ((<usize>edge) << 2));
-}
-
-function relationOf(edge: i32): i32 {
-  return load<i32>(relations + ((<usize>edge) << 2));
-}
-
+// @inline
 function addTo(at: usize, value: v128): void {
   v128.store(at, f32x4.add(v128.load(at), value));
 }
 
-/** `out[tail] += message` along the edges of some rows. @param rows int32 [count] @param shares float32 [edges] */
-export function pushMessages(rows: usize, count: i32, shares: usize, x: usize, w: usize, out: usize): void {
+/** Keeps the greater, and the edge that brought it. */
+// @inline
+function keepBest(at: usize, chosen: usize, value: v128, edge: v128): void {
+  const now = v128.load(at);
+  const better = f32x4.gt(value, now);
+  v128.store(at, v128.bitselect(value, now, better));
+  v128.store(chosen, v128.bitselect(edge, v128.load(chosen), better));
+}
+
+/** The gradient of a maximum for the edge that brought it, else 0. */
+// @inline
+function ofBest(grads: usize, chosen: usize, edge: v128): v128 {
+  return v128.and(v128.load(grads), i32x4.eq(v128.load(chosen), edge));
+}
+
+/**
+ * Sends along the edges of reached entities: adds to `out`. Every tail has a row.
+ * @param list int32 [count]: entity of each row @param shares float32 [edges] @param out float32 [rows, channels], twice as wide with `chosen`
+ * @param chosen int32 [rows, channels]: 1 + edge, or 0: no maximum
+ */
+export function pushMessages(
+  list: usize,
+  count: i32,
+  shares: usize,
+  x: usize,
+  w: usize,
+  out: usize,
+  chosen: usize,
+): void {
+  const outWidth = chosen ? 2 * width : width;
   for (let i = 0; i < count; i++) {
-    const row = load<i32>(rows + ((<usize>i) << 2));
-    const from = x + <usize>row * rowBytes;
-    const a = v128.load(from);
-    const b = v128.load(from, 16);
-    const c = v128.load(from, 32);
-    const d = v128.load(from, 48);
-    const watched = row == first || row == second;
-    const end = edgesEnd(row);
-    for (let edge = load<i32>(offsets + ((<usize>row) << 2)); edge < end; edge++) {
-      const tail = tailOf(edge);
-      const relation = relationOf(edge);
-      if (watched && isHidden(row, tail, relation)) continue;
-      const by = w + <usize>relation * rowBytes;
-      const to = out + <usize>tail * rowBytes;
-      const share = v128.load32_splat(shares + ((<usize>edge) << 2));
-      addTo(to, f32x4.mul(a, v128.load(by)));
-      addTo(to + 16, f32x4.mul(b, v128.load(by, 16)));
-      addTo(to + 32, f32x4.mul(f32x4.mul(c, v128.load(by, 32)), share));
-      addTo(to + 48, f32x4.mul(f32x4.mul(d, v128.load(by, 48)), share));
+    const from = number(list, i);
+    const watched = from == first || from == second;
+    const begin = number(offsets, from);
+    const end = number(offsets, from + 1);
+    for (let channel: usize = 0; channel < width; channel += block) {
+      const own = x + <usize>i * width + channel;
+      const a = v128.load(own);
+      const b = v128.load(own, 16);
+      const c = v128.load(own, 32);
+      const d = v128.load(own, 48);
+      for (let edge = begin; edge < end; edge++) {
+        const tail = number(tails, edge);
+        const relation = number(relations, edge);
+        if (watched && isHidden(from, tail, relation)) continue;
+        const by = w + <usize>relation * width + channel;
+        const row = <usize>number(places, tail);
+        const to = out + row * outWidth + channel;
+        const share = v128.load32_splat(shares + ((<usize>edge) << 2));
+        const p = f32x4.mul(a, v128.load(by));
+        const q = f32x4.mul(b, v128.load(by, 16));
+        const r = f32x4.mul(c, v128.load(by, 32));
+        const s = f32x4.mul(d, v128.load(by, 48));
+        addTo(to, p);
+        addTo(to + 16, q);
+        addTo(to + 32, f32x4.mul(r, share));
+        addTo(to + 48, f32x4.mul(s, share));
+        if (!chosen) continue;
+        const id = i32x4.splat(edge + 1);
+        const best = to + width;
+        const ids = chosen + row * width + channel;
+        keepBest(best, ids, p, id);
+        keepBest(best + 16, ids + 16, q, id);
+        keepBest(best + 32, ids + 32, r, id);
+        keepBest(best + 48, ids + 48, s, id);
+      }
     }
   }
 }
 
-/** `out[row] += message` along the same edges walked the other way: from their tails. */
-export function pullMessages(rows: usize, count: i32, shares: usize, x: usize, w: usize, out: usize): void {
+/**
+ * Gathers for some entities along the same edges walked the other way, from their tails that have a row: written to `out`.
+ * @param list int32 [count]: entity of each row of `out` and `chosen`
+ */
+export function pullMessages(
+  list: usize,
+  count: i32,
+  shares: usize,
+  x: usize,
+  w: usize,
+  out: usize,
+  chosen: usize,
+): void {
+  const outWidth = chosen ? 2 * width : width;
+  const zero = f32x4.splat(0);
   for (let i = 0; i < count; i++) {
-    const row = load<i32>(rows + ((<usize>i) << 2));
-    let a = f32x4.splat(0);
-    let b = a;
-    let c = a;
-    let d = a;
-    const watched = row == first || row == second;
-    const end = edgesEnd(row);
-    for (let edge = load<i32>(offsets + ((<usize>row) << 2)); edge < end; edge++) {
-      const tail = tailOf(edge);
-      const relation = relationOf(edge);
-      if (watched && isHidden(row, tail, relation)) continue;
-      const by = w + <usize>relation * rowBytes;
-      const from = x + <usize>tail * rowBytes;
-      const share = v128.load32_splat(shares + ((<usize>edge) << 2));
-      a = f32x4.add(a, f32x4.mul(v128.load(from), v128.load(by)));
-      b = f32x4.add(b, f32x4.mul(v128.load(from, 16), v128.load(by, 16)));
-      c = f32x4.add(c, f32x4.mul(f32x4.mul(v128.load(from, 32), v128.load(by, 32)), share));
-      d = f32x4.add(d, f32x4.mul(f32x4.mul(v128.load(from, 48), v128.load(by, 48)), share));
+    const from = number(list, i);
+    const watched = from == first || from == second;
+    const begin = number(offsets, from);
+    const end = number(offsets, from + 1);
+    for (let channel: usize = 0; channel < width; channel += block) {
+      let a = zero;
+      let b = zero;
+      let c = zero;
+      let d = zero;
+      const to = out + <usize>i * outWidth + channel;
+      const best = to + width;
+      const ids = chosen + <usize>i * width + channel;
+      if (chosen) {
+        for (let at: usize = 0; at < block; at += 16) {
+          v128.store(best + at, zero);
+          v128.store(ids + at, zero);
+        }
+      }
+      for (let edge = begin; edge < end; edge++) {
+        const tail = number(tails, edge);
+        const row = number(places, tail);
+        if (row < 0) continue;
+        const relation = number(relations, edge);
+        if (watched && isHidden(from, tail, relation)) continue;
+        const by = w + <usize>relation * width + channel;
+        const at = x + <usize>row * width + channel;
+        const share = v128.load32_splat(shares + ((<usize>edge) << 2));
+        const p = f32x4.mul(v128.load(at), v128.load(by));
+        const q = f32x4.mul(v128.load(at, 16), v128.load(by, 16));
+        const r = f32x4.mul(v128.load(at, 32), v128.load(by, 32));
+        const s = f32x4.mul(v128.load(at, 48), v128.load(by, 48));
+        a = f32x4.add(a, p);
+        b = f32x4.add(b, q);
+        c = f32x4.add(c, f32x4.mul(r, share));
+        d = f32x4.add(d, f32x4.mul(s, share));
+        if (!chosen) continue;
+        const id = i32x4.splat(edge + 1);
+        keepBest(best, ids, p, id);
+        keepBest(best + 16, ids + 16, q, id);
+        keepBest(best + 32, ids + 32, r, id);
+        keepBest(best + 48, ids + 48, s, id);
+      }
+      v128.store(to, a);
+      v128.store(to, b, 16);
+      v128.store(to, c, 32);
+      v128.store(to, d, 48);
     }
-    const to = out + <usize>row * rowBytes;
-    addTo(to, a);
-    addTo(to + 16, b);
-    addTo(to + 32, c);
-    addTo(to + 48, d);
   }
 }
 
 /** Backward of `pushMessages`: adds to `ofX` and `ofW`. @param grads by `out` */
 export function pushGrads(
-  rows: usize,
+  list: usize,
   count: i32,
   shares: usize,
   x: usize,
   w: usize,
   grads: usize,
+  chosen: usize,
   ofX: usize,
   ofW: usize,
 ): void {
+  const outWidth = chosen ? 2 * width : width;
   for (let i = 0; i < count; i++) {
-    const row = load<i32>(rows + ((<usize>i) << 2));
-    const from = x + <usize>row * rowBytes;
-    const a = v128.load(from);
-    const b = v128.load(from, 16);
-    const c = v128.load(from, 32);
-    const d = v128.load(from, 48);
-    let ofA = f32x4.splat(0);
-    let ofB = ofA;
-    let ofC = ofA;
-    let ofD = ofA;
-    const watched = row == first || row == second;
-    const end = edgesEnd(row);
-    for (let edge = load<i32>(offsets + ((<usize>row) << 2)); edge < end; edge++) {
-      const tail = tailOf(edge);
-      const relation = relationOf(edge);
-      if (watched && isHidden(row, tail, relation)) continue;
-      const to = grads + <usize>tail * rowBytes;
-      const by = <usize>relation * rowBytes;
-      const share = v128.load32_splat(shares + ((<usize>edge) << 2));
-      const p = v128.load(to);
-      const q = v128.load(to, 16);
-      const r = f32x4.mul(v128.load(to, 32), share);
-      const s = f32x4.mul(v128.load(to, 48), share);
-      ofA = f32x4.add(ofA, f32x4.mul(p, v128.load(w + by)));
-      ofB = f32x4.add(ofB, f32x4.mul(q, v128.load(w + by, 16)));
-      ofC = f32x4.add(ofC, f32x4.mul(r, v128.load(w + by, 32)));
-      ofD = f32x4.add(ofD, f32x4.mul(s, v128.load(w + by, 48)));
-      addTo(ofW + by, f32x4.mul(p, a));
-      addTo(ofW + by + 16, f32x4.mul(q, b));
-      addTo(ofW + by + 32, f32x4.mul(r, c));
-      addTo(ofW + by + 48, f32x4.mul(s, d));
+    const from = number(list, i);
+    const watched = from == first || from == second;
+    const begin = number(offsets, from);
+    const end = number(offsets, from + 1);
+    for (let channel: usize = 0; channel < width; channel += block) {
+      const own = <usize>i * width + channel;
+      const a = v128.load(x + own);
+      const b = v128.load(x + own, 16);
+      const c = v128.load(x + own, 32);
+      const d = v128.load(x + own, 48);
+      let ofA = f32x4.splat(0);
+      let ofB = ofA;
+      let ofC = ofA;
+      let ofD = ofA;
+      for (let edge = begin; edge < end; edge++) {
+        const tail = number(tails, edge);
+        const relation = number(relations, edge);
+        if (watched && isHidden(from, tail, relation)) continue;
+        const row = <usize>number(places, tail);
+        const to = grads + row * outWidth + channel;
+        const by = <usize>relation * width + channel;
+        const share = v128.load32_splat(shares + ((<usize>edge) << 2));
+        let p = v128.load(to);
+        let q = v128.load(to, 16);
+        let r = f32x4.mul(v128.load(to, 32), share);
+        let s = f32x4.mul(v128.load(to, 48), share);
+        if (chosen) {
+          const id = i32x4.splat(edge + 1);
+          const best = to + width;
+          const ids = chosen + row * width + channel;
+          p = f32x4.add(p, ofBest(best, ids, id));
+          q = f32x4.add(q, ofBest(best + 16, ids + 16, id));
+          r = f32x4.add(r, ofBest(best + 32, ids + 32, id));
+          s = f32x4.add(s, ofBest(best + 48, ids + 48, id));
+        }
+        ofA = f32x4.add(ofA, f32x4.mul(p, v128.load(w + by)));
+        ofB = f32x4.add(ofB, f32x4.mul(q, v128.load(w + by, 16)));
+        ofC = f32x4.add(ofC, f32x4.mul(r, v128.load(w + by, 32)));
+        ofD = f32x4.add(ofD, f32x4.mul(s, v128.load(w + by, 48)));
+        addTo(ofW + by, f32x4.mul(p, a));
+        addTo(ofW + by + 16, f32x4.mul(q, b));
+        addTo(ofW + by + 32, f32x4.mul(r, c));
+        addTo(ofW + by + 48, f32x4.mul(s, d));
+      }
+      addTo(ofX + own, ofA);
+      addTo(ofX + own + 16, ofB);
+      addTo(ofX + own + 32, ofC);
+      addTo(ofX + own + 48, ofD);
     }
-    const own = ofX + <usize>row * rowBytes;
-    addTo(own, ofA);
-    addTo(own + 16, ofB);
-    addTo(own + 32, ofC);
-    addTo(own + 48, ofD);
   }
 }
 
 /** Backward of `pullMessages`. */
 export function pullGrads(
-  rows: usize,
+  list: usize,
   count: i32,
   shares: usize,
   x: usize,
   w: usize,
   grads: usize,
+  chosen: usize,
   ofX: usize,
   ofW: usize,
 ): void {
+  const outWidth = chosen ? 2 * width : width;
   for (let i = 0; i < count; i++) {
-    const row = load<i32>(rows + ((<usize>i) << 2));
-    const to = grads + <usize>row * rowBytes;
-    const a = v128.load(to);
-    const b = v128.load(to, 16);
-    const c = v128.load(to, 32);
-    const d = v128.load(to, 48);
-    const watched = row == first || row == second;
-    const end = edgesEnd(row);
-    for (let edge = load<i32>(offsets + ((<usize>row) << 2)); edge < end; edge++) {
-      const tail = tailOf(edge);
-      const relation = relationOf(edge);
-      if (watched && isHidden(row, tail, relation)) continue;
-      const from = <usize>tail * rowBytes;
-      const by = <usize>relation * rowBytes;
-      const share = v128.load32_splat(shares + ((<usize>edge) << 2));
-      const r = f32x4.mul(c, share);
-      const s = f32x4.mul(d, share);
-      addTo(ofX + from, f32x4.mul(a, v128.load(w + by)));
-      addTo(ofX + from + 16, f32x4.mul(b, v128.load(w + by, 16)));
-      addTo(ofX + from + 32, f32x4.mul(r, v128.load(w + by, 32)));
-      addTo(ofX + from + 48, f32x4.mul(s, v128.load(w + by, 48)));
-      addTo(ofW + by, f32x4.mul(a, v128.load(x + from)));
-      addTo(ofW + by + 16, f32x4.mul(b, v128.load(x + from, 16)));
-      addTo(ofW + by + 32, f32x4.mul(r, v128.load(x + from, 32)));
-      addTo(ofW + by + 48, f32x4.mul(s, v128.load(x + from, 48)));
+    const from = number(list, i);
+    const watched = from == first || from == second;
+    const begin = number(offsets, from);
+    const end = number(offsets, from + 1);
+    for (let channel: usize = 0; channel < width; channel += block) {
+      const to = grads + <usize>i * outWidth + channel;
+      const best = to + width;
+      const ids = chosen + <usize>i * width + channel;
+      const a = v128.load(to);
+      const b = v128.load(to, 16);
+      const c = v128.load(to, 32);
+      const d = v128.load(to, 48);
+      for (let edge = begin; edge < end; edge++) {
+        const tail = number(tails, edge);
+        const row = number(places, tail);
+        if (row < 0) continue;
+        const relation = number(relations, edge);
+        if (watched && isHidden(from, tail, relation)) continue;
+        const at = <usize>row * width + channel;
+        const by = <usize>relation * width + channel;
+        const share = v128.load32_splat(shares + ((<usize>edge) << 2));
+        let p = a;
+        let q = b;
+        let r = f32x4.mul(c, share);
+        let s = f32x4.mul(d, share);
+        if (chosen) {
+          const id = i32x4.splat(edge + 1);
+          p = f32x4.add(p, ofBest(best, ids, id));
+          q = f32x4.add(q, ofBest(best + 16, ids + 16, id));
+          r = f32x4.add(r, ofBest(best + 32, ids + 32, id));
+          s = f32x4.add(s, ofBest(best + 48, ids + 48, id));
+        }
+        addTo(ofX + at, f32x4.mul(p, v128.load(w + by)));
+        addTo(ofX + at + 16, f32x4.mul(q, v128.load(w + by, 16)));
+        addTo(ofX + at + 32, f32x4.mul(r, v128.load(w + by, 32)));
+        addTo(ofX + at + 48, f32x4.mul(s, v128.load(w + by, 48)));
+        addTo(ofW + by, f32x4.mul(p, v128.load(x + at)));
+        addTo(ofW + by + 16, f32x4.mul(q, v128.load(x + at, 16)));
+        addTo(ofW + by + 32, f32x4.mul(r, v128.load(x + at, 32)));
+        addTo(ofW + by + 48, f32x4.mul(s, v128.load(x + at, 48)));
+      }
     }
   }
 }
@@ -241,30 +358,18 @@ export function messageWeightGrads(
   }
 }
 
-/** `out[i] = sign(x) · ln(1 + |x|)` of `x = table[index[i]]`, rows of 16 values; relative error below 4e-7. */
-export function slogRows(out: usize, table: usize, index: usize, m: i32): void {
-  for (let i = 0; i < m; i++, out += rowBytes) {
-    const from = table + <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes;
-    for (let at: usize = 0; at < rowBytes; at += 16) v128.store(out + at, slog4(v128.load(from + at)));
-  }
+/** `out[i] = sign(x) · ln(1 + |x|)` of `x = from[i]`; relative error below 4e-7. @param count a multiple of 4 */
+export function slogAll(out: usize, from: usize, count: i32): void {
+  const end = out + ((<usize>count) << 2);
+  for (; out < end; out += 16, from += 16) v128.store(out, slog4(v128.load(from)));
 }
 
-/** Backward pass, written: `ofTable[index[i]] = g[i] / (1 + |x|)`. @param index each once */
-export function slogGradRows(ofTable: usize, table: usize, g: usize, index: usize, m: i32): void {
+/** Backward of `slogAll`, in place: `g[i] /= 1 + |x[i]|`. */
+export function slogGrad(g: usize, x: usize, count: i32): void {
   const one = f32x4.splat(1);
-  for (let i = 0; i < m; i++, g += rowBytes) {
-    const row = <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes;
-    for (let at: usize = 0; at < rowBytes; at += 16) {
-      const size = f32x4.abs(v128.load(table + row + at));
-      v128.store(ofTable + row + at, f32x4.div(v128.load(g + at), f32x4.add(one, size)));
-    }
-  }
-}
-
-/** `table[index[i]] = 0`, rows of 16 values. */
-export function zeroRows(table: usize, index: usize, m: i32): void {
-  for (let i = 0; i < m; i++) {
-    memory.fill(table + <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes, 0, rowBytes);
+  const end = g + ((<usize>count) << 2);
+  for (; g < end; g += 16, x += 16) {
+    v128.store(g, f32x4.div(v128.load(g), f32x4.add(one, f32x4.abs(v128.load(x)))));
   }
 }
 
