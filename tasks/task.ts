@@ -265,6 +265,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
     best?(settings: TrainSettings): Partial<EvaluationFlags>;
   };
   readonly learning: TaskTrainer<TrainSettings>;
+  /** Settings in which what their data decides is a value, for records and resume. @param note called with what decided */
+  settle?(settings: TrainSettings, note: (line: string) => void): Promise<TrainSettings>;
   /** The environment of the settings over a split of their data. */
   environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
   /** Absent: it has no data sets. */

@@ -31,8 +31,8 @@ export async function train(
   given: TrainOptions<TrainSettings>,
   known?: AnyTask,
 ): Promise<NamedEvaluation<Row> | undefined> {
-  const options = { ...given, settings: await withPlugins(given) };
-  const task = known ?? (await taskOfSettings(options.settings));
+  const { settings, task } = await prepared(given, known);
+  const options = { ...given, settings };
   let best: NamedEvaluation<Row> | undefined;
   const evaluateBest = async ({ folder }: { folder: string }) => {
     const { settings, progress = silentProgress, signal, onNote = () => {}, onTruncatedLog = () => {} } = options;
@@ -53,8 +53,15 @@ export async function tryRun(
   options: TrialOptions<TrainSettings> & Pick<TrainOptions, 'folder' | 'resume'>,
 ): Promise<TrialReport> {
   const { folder: _folder, resume: _resume, ...others } = options;
+  const { settings, task } = await prepared(options);
+  return trial(task.learning, { ...others, settings });
+}
+
+/** Settings with labels of plugins and all that the data decides, and their task. */
+async function prepared(options: Parameters<typeof withPlugins>[0], known?: AnyTask) {
   const settings = await withPlugins(options);
-  return trial((await taskOfSettings(settings)).learning, { ...others, settings });
+  const task = known ?? (await taskOfSettings(settings));
+  return { task, settings: (await task.settle?.(settings, options.onNote ?? (() => {}))) ?? settings };
 }
 
 /**

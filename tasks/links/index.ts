@@ -5,6 +5,7 @@ import type { Task } from '../task.js';
 import { openScoredAgent, refuseIdle, openSimulated } from './agents.js';
 import { askedQuery, openAskLink, queryNames } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
+import { settledHorizon } from './horizon.js';
 import { linkEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { openLinkTraining } from '../../agents/link-training.js';
@@ -27,6 +28,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
     best: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),
   },
   learning: linkMethods.trainer(openLinkTraining),
+  settle: settledHorizon,
   environment: linkEnvironment,
   datasets: {
     imported: linksImported,
