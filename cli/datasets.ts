@@ -55,6 +55,10 @@ export function register(program: Command): void {
       'triples, with --unseen: draw this share of the relations apart, too; NAME has no triple of them, and NAME-unseen asks for them alone',
       shareOf('--unseen-relations'),
     )
+    .option(
+      '--unseen-from <path>',
+      'triples: a second file or folder, of other entities and the same relations, becomes the data set NAME-unseen',
+    )
     .option('--json', 'print the manifest as JSON')
     .action(importRelease);
   registerGet(datasets);
@@ -193,6 +197,11 @@ async function importRelease(format: string, { json, ...flags }: ImportFlags): P
   if (given.unseenRelations !== undefined && given.unseen === undefined) {
     throw new WorkbenchError('usage', 'expected --unseen with --unseen-relations, got it alone', {
       hint: 'Relations are drawn apart with entities: --unseen 0.33 --unseen-relations 0.25.',
+    });
+  }
+  if (given.unseenFrom !== undefined && given.unseen !== undefined) {
+    throw new WorkbenchError('usage', 'expected --unseen or --unseen-from, got both', {
+      hint: 'The one draws other entities, the other reads them.',
     });
   }
   const manifest = await importer.import({

@@ -4,6 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { writeFileAtomic } from '../../src/run/files.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { printable } from '../../src/run/printable.js';
 import { readJsonFile } from '../../src/run/read-json.js';
 import { datasetFolder, describeSources, graphFileName, jsonLines, writeDataset } from '../imported-dataset.js';
 import { lookAlikes, noted } from '../import-notes.js';
@@ -35,33 +37,39 @@ function nameOf(from: string): string {
 /**
  * Reads train, valid and test, or one file that valid and test are drawn from (`findLinkFiles`, `drawSplits`), and optional names; checks
  * everything, then writes `<home>/datasets/<name>/` (default NAME: folder or file name): `dataset.json`, `graph-train.bin`,
- * `triples-<split>.bin`, `labels.jsonl`. With `unseen` it writes two data sets, NAME and NAME-unseen (`inductiveSplit`).
+ * `triples-<split>.bin`, `labels.jsonl`. With `unseen` or `unseenFrom` it writes two data sets, NAME and NAME-unseen.
  * @returns the manifest of NAME
  * @throws WorkbenchError `data` for broken lines, an empty split, fewer than two entities in train, and overlapping splits; `usage` for a
  * bad name, `failure` for disk errors
  */
 export async function importLinks(options: AnyImportOptions): Promise<LinkManifest> {
-  const { from, name = nameOf(from), home, unseen, unseenRelations, skipBroken, progress } = options;
+  const { from, name = nameOf(from), home, unseen, unseenRelations, unseenFrom, skipBroken, progress } = options;
   datasetFolder(name, home);
-  if (unseen !== undefined) datasetFolder(unseenName(name), home);
+  if (unseen !== undefined || unseenFrom !== undefined) datasetFolder(unseenName(name), home);
   const files = findLinkFiles(from);
   const extracted = readExtraction(from);
   return inSteps(progress, 3, async (done) => {
     const reader = new LinkReader();
     const report: ImportReport = { skipBroken, notes: [] };
     const splits = await readSplits(reader, files, options, report);
-    const shared = { home, files, extracted, notes: report.notes };
+    const shared = { home, extracted, notes: report.notes };
+    const other = unseenFrom === undefined ? undefined : await readBeside(unseenFrom, reader, options, report);
     done('triples read');
-    if (unseen === undefined) {
+    if (unseen === undefined && !other) {
       const whole = await graphAndLabels(reader, splits, files);
       done('graph built');
-      return writeLinks(name, splits, whole, { ...shared, drawn: files.valid === undefined });
+      return writeLinks(name, splits, whole, { ...shared, files, drawn: files.valid === undefined });
     }
-    const parts = inductiveSplit(reader, splits, { entities: unseen, relations: unseenRelations }, from);
-    const side = async (which: Side, own: string, other: string) => {
-      const made = await graphAndLabels(parts[which].reader, parts[which].splits, files);
-      const apart = { side: which, beside: other, share: unseen, relations: unseenRelations, seed: apartSeed };
-      return () => writeLinks(own, parts[which].splits, made, { ...shared, drawn: true, apart });
+    const drawn = unseen === undefined ? {} : { share: unseen, relations: unseenRelations, seed: apartSeed };
+    const parts = other
+      ? { seen: { reader, splits, files }, unseen: other }
+      : inductiveSplit(reader, splits, { entities: unseen!, relations: unseenRelations }, from);
+    const side = async (which: Side, own: string, beside: string) => {
+      const part = { files, ...parts[which] };
+      const made = await graphAndLabels(part.reader, part.splits, part.files);
+      const isDrawn = !other || part.files.valid === undefined;
+      const written = { ...shared, files: part.files, drawn: isDrawn, apart: { side: which, beside, ...drawn } };
+      return () => writeLinks(own, part.splits, made, written);
     };
     const writeSeen = await side('seen', name, unseenName(name));
     const writeUnseen = await side('unseen', unseenName(name), name);
@@ -72,6 +80,21 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
 }
 
 type LinkFiles = ReturnType<typeof findLinkFiles>;
+
+/** Triples of other entities, with relations by the ids of `reader`. @throws WorkbenchError `data` as `readSplits`, and for shared entities */
+async function readBeside(from: string, reader: LinkReader, options: AnyImportOptions, report: ImportReport) {
+  const own = new LinkReader(reader.relations);
+  const files = findLinkFiles(from);
+  const splits = await readSplits(own, files, options, report);
+  const both = [...own.entities.names()].filter((name) => reader.entities.id(name) >= 0);
+  if (both.length > 0) {
+    const got = `${both.length} that are in ${options.from} too, such as ${printable(JSON.stringify(both[0]), 80)}`;
+    throw new WorkbenchError('data', `expected other entities, got ${got}, at ${from}`, {
+      hint: 'Import it by itself where entities are shared.',
+    });
+  }
+  return { reader: own, splits, files };
+}
 
 async function graphAndLabels(reader: LinkReader, { train }: ReadSplits, files: LinkFiles) {
   const graph = reader.graphOf(linkGraphName, train.triples.columns(), [basename(files.train)]);
@@ -128,7 +151,7 @@ function writeLinks(
 export const triples: Importer<'links'> = {
   name: 'triples',
   kind: 'links',
-  takes: ['allowOverlap', 'unseen', 'unseenRelations', ...tripleOptions],
+  takes: ['allowOverlap', 'unseen', 'unseenRelations', 'unseenFrom', ...tripleOptions],
   nameOf,
   import: importLinks,
 };

@@ -85,15 +85,15 @@ export const linkManifestSchema = z.strictObject({
   licence: z.string(),
   /** Seed, and share of valid and of test, if they were drawn from one file. */
   drawn: z.strictObject({ seed: count, share: z.number().gt(0).lt(0.5) }).optional(),
-  /** Inductive split: this side, name of the other data set, unseen share. */
+  /** Inductive split: this side and name of the other data set; where it was drawn, unseen share and seed. */
   apart: z
     .strictObject({
       side: z.enum(['seen', 'unseen']),
       beside: z.string(),
-      share: z.number().gt(0).lt(1),
+      share: z.number().gt(0).lt(1).optional(),
       /** Share of relations: absent from the seen side, tested alone on the other. */
       relations: z.number().gt(0).lt(1).optional(),
-      seed: count,
+      seed: count.optional(),
     })
     .optional(),
   extracted: extractionSchema.optional(),
@@ -252,6 +252,7 @@ export function extractionLines({ source, hops, maxTails, ...extracted }: Extrac
 
 /** Note about the side of an inductive split. */
 export function apartLine({ side, beside: other, share, relations, seed }: NonNullable<LinkManifest['apart']>): string {
+  if (share === undefined) return `this is the ${side} side: ${other} has the same relations and other entities`;
   const percent = (part: number) => `${Number((100 * part).toFixed(1))} %`;
   const drawn = relations === undefined ? '' : ` and ${percent(relations)} of the relations`;
   const told = side === 'seen' ? ' without those relations' : ' with queries for those relations only';

@@ -76,6 +76,28 @@ describe('importing one file of triples', () => {
     expect(manifest).toMatchObject({ splits: { train: { triples: 44 } }, sources: [{ file: 'my own.csv' }] });
   });
 
+  test('reads other entities beside, under the same relation ids, and refuses shared ones', async () => {
+    const moved = (lines: string) => lines.replace(/^(\d+)\t(\w+)\t(\d+)$/gm, 'n$1\t$2\tn$3');
+    const beside = folderWith({
+      'train.txt': `n0\tfar\tn7\n${moved(ring)}`,
+      'valid.txt': 'n1\tnear\tn9\n',
+      'test.txt': 'n2\tnear\tn9\n',
+    });
+    const { home, dataset, manifest } = await imported({ 'triples.tsv': ring }, { unseenFrom: beside });
+    const other = await loadLinkDataset('tiny-unseen', { home });
+    expect(manifest.apart).toEqual({ side: 'seen', beside: 'tiny-unseen' });
+    expect(other.manifest.apart).toEqual({ side: 'unseen', beside: 'tiny' });
+    expect(other.manifest.drawn).toBeUndefined();
+    expect(dataset.graph.relationNames).toEqual(['near', 'far', '~near', '~far']);
+    expect(other.graph.relationNames).toEqual(dataset.graph.relationNames);
+    const named = linesOf(other.test).map((line) => line.split(' ').map((id) => other.graph.entityName(Number(id))));
+    expect(named).toEqual([['n2', 'n9']]);
+    const shared = folderWith({ 'triples.tsv': ring });
+    await expect(imported({ 'triples.tsv': ring }, { unseenFrom: shared })).rejects.toThrow(
+      /^expected other entities, got 12 that are in .* too, such as "0", at /,
+    );
+  });
+
   test('leaves every entity and relation a triple in train', async () => {
     const leaves = Array.from({ length: 60 }, (_, i) => `${i % 12}\tleaf\tl${i}\n`).join('');
     const { manifest } = await imported({ 'triples.tsv': `${ring}${leaves}0\tonce\t5\n` });
