@@ -6,6 +6,7 @@ import { wholeNumber } from '../tasks/flags.js';
 import { stopSignals, repeatable } from './options.js';
 import { printJson, printLine, printNote } from './output.js';
 import type { Autoreset } from '../envs/vector-env.js';
+import type { LoadLinkOptions } from '../tasks/links/model.js';
 
 const usualPort = '8666';
 
@@ -26,6 +27,7 @@ export function register(program: Command): void {
     .action(serve);
   registerEnv(command);
   registerPolicy(command);
+  registerLinks(command);
 }
 
 type ServeFlags = { port: string; host: string; open?: boolean; json?: boolean };
@@ -167,6 +169,26 @@ function registerPolicy(serve: Command): void {
       'simd, webgpu, tensorflow, tensorflow-gpu or wasm instead of the backend the run was trained on',
     )
     .action(servePolicy);
+}
+
+/** Adds `links` to the command `serve`. */
+function registerLinks(serve: Command): void {
+  serve
+    .command('links <name>')
+    .description('answers to link queries by a run or an agent for other languages, as `policy` serves')
+    .option('--dataset <name>', 'imported data set (default: the run’s own)')
+    .option('--checkpoint <which>', 'best, last, a name or a step', 'best')
+    .option('--set <switch=value>', 'set a switch of an agent; repeatable', repeatable, [])
+    .action(serveLinks);
+}
+
+async function serveLinks(name: string, flags: LoadLinkOptions): Promise<void> {
+  requireProgram('clients/python starts this command itself.');
+  const { loadLinkModel } = await import('../tasks/links/model.js');
+  const { linkSession } = await import('../serve/env/policy-session.js');
+  const { serveStdio } = await import('../serve/env/transports.js');
+  const { terminalWork } = await import('./terminal.js');
+  await serveStdio(linkSession(await loadLinkModel(name, flags)), terminalWork().signal);
 }
 
 async function servePolicy(run: string, flags: { checkpoint: string; backend?: string }): Promise<void> {

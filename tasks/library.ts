@@ -4,6 +4,7 @@ export { type EvaluatedTask, evaluateNamed, type EvaluateNamedOptions, type Name
 export { type EvaluationFlags } from './flags.js';
 export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
 export { ruleBaseline } from './links/rules.js';
+export { type LinkModel, loadLinkModel, type LoadLinkOptions } from './links/model.js';
 export { verbalisePath } from './links/row.js';
 export { resolve } from './named.js';
 export { findRun } from '../src/run/run-folder.js';

@@ -48,6 +48,7 @@ function walkedBy({ config }: RunInfo): Record<string, unknown> {
   const { data, env, relationWalk, linkWalk, policy } = config as Record<string, Record<string, unknown> | undefined>;
   const id = (env?.id ?? 'kgwalk/OpenDialKG-v1') as string;
   if (policy !== undefined) return { environment: id, 'options of it': env?.options };
+  const exact = (config as { exactWalker?: unknown }).exactWalker !== undefined;
   const horizon = { 'kgwalk/RelationWalk-v1': relationWalk?.horizon, 'kgwalk/LinkQuery-v1': linkWalk?.horizon }[id];
   return {
     'data set': data?.dataset,
@@ -57,8 +58,9 @@ function walkedBy({ config }: RunInfo): Record<string, unknown> {
     turns: data?.turns,
     'hold-out': data?.holdOut,
     oracle: data?.oracle,
-    horizon: horizon ?? env?.horizon,
-    'way to walk': (config as { exactWalker?: unknown }).exactWalker === undefined ? 'by samples' : 'exactly',
+    // Beams share their steps; sums over all walks need not.
+    horizon: exact ? undefined : (horizon ?? env?.horizon),
+    'way to walk': exact ? 'exactly' : 'by samples',
     edges: [env?.edgePolicy, env?.maxOut, env?.equalAtStep1],
   };
 }

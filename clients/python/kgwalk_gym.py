@@ -28,11 +28,11 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-__all__ = ["IDS", "KgwalkEnv", "KgwalkError", "KgwalkPolicy", "KgwalkVectorEnv", "export_sb3", "register", "to_sb3"]
+__all__ = ["IDS", "KgwalkEnv", "KgwalkError", "KgwalkLinks", "KgwalkPolicy", "KgwalkVectorEnv", "export_sb3", "register", "to_sb3"]
 __version__ = "0.1.0"
 
 PROTOCOL = 1
-_HELLO, _RESET, _STEP, _CLOSE, _ERROR, _ACT = 1, 2, 3, 4, 5, 6
+_HELLO, _RESET, _STEP, _CLOSE, _ERROR, _ACT, _PREDICT = 1, 2, 3, 4, 5, 6, 7
 _LARGEST_REPLY = 2**31
 
 Illegal = Literal["error", "stay"]
@@ -777,6 +777,36 @@ class KgwalkPolicy:
             seen = {"observation": seen, "actionMask": np.asarray(action_mask, dtype=int).tolist()}
         asked = {"observation": seen, "deterministic": deterministic, **({} if seed is None else {"seed": seed})}
         return int(self._client.ask_json(_ACT, asked)["action"])
+
+    def close(self) -> None:
+        """Ends the program."""
+        self._client.close()
+
+
+class KgwalkLinks:
+    """Answers to link queries, with reasons where the agent has any.
+
+    Args:
+        name: folder or name of a run, RUN+RUN for several as one, or an agent such as `rules`.
+        dataset: imported data set; default the run's own.
+        checkpoint: of a run: `best` (default), `last`, a name or a step.
+        verbose: whether the program's own notes go to standard error.
+    """
+
+    def __init__(
+        self,
+        name: str | os.PathLike[str],
+        *,
+        dataset: str | None = None,
+        checkpoint: str = "best",
+        verbose: bool = False,
+    ):
+        words = _program() + ["serve", "links", os.fspath(name), "--checkpoint", checkpoint]
+        self._client = _Frames(_Process(words + (["--dataset", dataset] if dataset else []), verbose))
+
+    def predict(self, head: str, relation: str, k: int = 10) -> list[dict[str, Any]]:
+        """The `k` best answers of (head, relation, ?), `~relation` for heads. @raises KgwalkError for unknown names"""
+        return self._client.ask_json(_PREDICT, {"head": head, "relation": relation, "k": k})["answers"]
 
     def close(self) -> None:
         """Ends the program."""

@@ -5,7 +5,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 export const protocolVersion = 1;
 
 /** Frame types: requests, replies of the same name, or an error. */
-export const ops = { hello: 1, reset: 2, step: 3, close: 4, error: 5, act: 6 } as const;
+export const ops = { hello: 1, reset: 2, step: 3, close: 4, error: 5, act: 6, predict: 7 } as const;
 
 const lengthBytes = 4;
 

@@ -2,11 +2,16 @@
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { importLinks } from '../../datasets/links/import-links.js';
+import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { MaskedBandit } from '../../envs/index.js';
 import { ops } from '../../serve/env/frames.js';
-import { policySession } from '../../serve/env/policy-session.js';
+import { linkSession, policySession } from '../../serve/env/policy-session.js';
+import type { Session } from '../../serve/env/transports.js';
 import { serve, type Serving } from '../../serve/server.js';
 import { type LoadedPolicy, loadPolicy, trainPolicy } from '../../tasks/trainers.js';
+import { loadLinkModel } from '../../tasks/links/model.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 const bugs: unknown[] = [];
@@ -61,13 +66,34 @@ test('takes JSON alone', async () => {
   expect(await post({ run: 'bandit', ...seen[0] }, 'text/plain')).toMatchObject({ status: 400 });
 });
 
-test('frames carry the shape and the same actions, and what is wrong', async () => {
-  const loaded = await loadPolicy(join(env.KGWALK_HOME!, 'bandit'));
-  const session = policySession(loaded);
+test('frames carry the answers to link queries that a program gets, and what is wrong', async () => {
+  await importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' });
+  const model = await loadLinkModel('rules', { dataset: 'tiny' });
+  const { graph, test: asked } = await loadLinkDataset('tiny');
+  const [head, relation] = [graph.entityName(asked.heads[0]!)!, graph.relationNames[asked.relations[0]!]!];
+  const answers = await model.predict(head, relation, 3);
+  expect(answers.length).toBeGreaterThan(0);
+  expect(answers[0]).toMatchObject({ score: expect.any(Number), words: expect.any(String) });
+  const { ask, session } = askedBy(linkSession(model));
+  expect(await ask(ops.predict, { head, relation, k: 3 })).toEqual({ op: ops.predict, answers });
+  expect(await ask(ops.predict, { head: 'nobody', relation })).toMatchObject({ op: ops.error, code: 'usage' });
+  expect(await ask(ops.predict, { head, relation, k: 0 })).toMatchObject({ op: ops.error, code: 'data' });
+  expect(await ask(ops.act, {})).toMatchObject({ op: ops.error, code: 'usage' });
+  await session.close();
+});
+
+/** A session, and requests to it with their replies. */
+function askedBy(session: Session) {
   const ask = async (op: number, body: object) => {
     const reply = (await session.answer({ op, body: Buffer.from(JSON.stringify(body)) }))!;
     return { op: reply[4], ...(JSON.parse(reply.subarray(5).toString()) as object) };
   };
+  return { session, ask };
+}
+
+test('frames carry the shape and the same actions, and what is wrong', async () => {
+  const loaded = await loadPolicy(join(env.KGWALK_HOME!, 'bandit'));
+  const { session, ask } = askedBy(policySession(loaded));
   expect(await ask(ops.hello, { protocol: 1 })).toMatchObject({ op: ops.hello, actions: policy.actions, masked: true });
   for (const observation of seen) {
     expect(await ask(ops.act, { observation })).toEqual({ op: ops.act, action: await policy.act(observation) });

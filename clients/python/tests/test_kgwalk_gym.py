@@ -26,7 +26,7 @@ from gymnasium.vector import AutoresetMode
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import kgwalk_gym  # noqa: E402
-from kgwalk_gym import IDS, KgwalkEnv, KgwalkError, KgwalkPolicy, KgwalkVectorEnv, to_sb3  # noqa: E402
+from kgwalk_gym import IDS, KgwalkEnv, KgwalkError, KgwalkLinks, KgwalkPolicy, KgwalkVectorEnv, to_sb3  # noqa: E402
 
 LINKS = os.environ.get("KGWALK_TEST_DATASET", "umls")
 EPISODES = os.environ.get("KGWALK_TEST_EPISODES")
@@ -420,6 +420,19 @@ class Policies(unittest.TestCase):
                 policy.act(vector, mask)
             with self.assertRaises(KgwalkError):
                 KgwalkPolicy(os.path.join(folder, "none"))
+
+
+@unittest.skipUnless(has_links(), "no data set of links")
+class Links(unittest.TestCase):
+    def test_answers_have_scores_and_unknown_names_are_refused(self) -> None:
+        env = KgwalkEnv("kgwalk/LinkQuery-v1", dataset=LINKS)
+        links = KgwalkLinks("rules", dataset=LINKS)
+        self.addCleanup(env.close)
+        self.addCleanup(links.close)
+        env.reset(seed=0)
+        with self.assertRaises(KgwalkError) as refused:
+            links.predict("no such entity", "no such relation")
+        self.assertEqual(refused.exception.code, "usage")
 
 
 class Found(unittest.TestCase):
