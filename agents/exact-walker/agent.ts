@@ -66,8 +66,9 @@ export async function loadExactWalker(
   const kind = exactWalkerKind(exactWalker.kind);
   const hops = linkWalk.horizon;
   let names: RelationNames | undefined;
-  if (!kind.readsNames(exactWalker)) requireSameRelations(asked, learned);
-  else names = keptNames(tensors, hasSameRelations(asked, learned) ? undefined : await encodedNames(trained, graph));
+  if (!kind.suitsOthers(exactWalker)) requireSameRelations(asked, learned);
+  if (kind.readsNames(exactWalker))
+    names = keptNames(tensors, hasSameRelations(asked, learned) ? undefined : await encodedNames(trained, graph));
   const walker = kind.create({ graph, settings: exactWalker, hops, seed, names });
   walker.restore(tensors);
   return { ranker: walker.ranker(id), walker, seed, hops };

@@ -46,10 +46,18 @@ export type ChainSettings = z.output<typeof chainSettings>;
 
 const messageSettings = z.strictObject({
   relations: z
-    .enum(['own', 'names'])
+    .enum(['own', 'names', 'graph'])
     .default('own')
     .describe(
-      'Relation weights: `own`, free parameters; `names`, computed from the text vector of the name (encoder.model), which also ranks unseen relations and graphs with other relations.',
+      'Relation weights: `own`, free parameters; `names`, computed from the text vector of the name (encoder.model), and `graph`, computed from how relations meet (ULTRA), which also rank unseen relations and graphs with other relations.',
+    ),
+  views: z
+    .int()
+    .min(0)
+    .max(64)
+    .default(12)
+    .describe(
+      'graph: parts of the graph with few relations to train on as well, each with a network of its own in memory.',
     ),
   nameComponents: z
     .int()

@@ -41,6 +41,7 @@ export const chainWalker: ExactWalkerKind = {
   title: 'chains',
   mostHops,
   readsNames: () => false,
+  suitsOthers: () => false,
   create: (facts) => createChainWalker(facts),
   plan: ({ graph, settings: { chains } }) =>
     `${graph.numRelations} relations, ${chains.chains} chains and ${chains.queries} train queries of each at most`,

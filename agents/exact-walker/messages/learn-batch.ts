@@ -2,11 +2,12 @@
  * Gradients of a batch of train queries. Parts of a batch are summed in a fixed order, so results do not depend on the number of threads.
  */
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
-import { numTails, type RelationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { serveJobs } from '../../../src/run/worker-pool.js';
 import type { MessageSettings } from '../settings.js';
 import { MessageNetwork } from './message-network.js';
+import { type TrainedOn, viewsOf } from './views.js';
 
 /** Parts of a batch, which bounds the useful number of threads. */
 export const mostParts = 8;
@@ -32,39 +33,75 @@ export type BatchPart = { step: number; part: number };
 
 /** Function with the scratch of one thread that writes the gradients of a part and returns its share of the batch loss. */
 export function partGradients(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
-  const { rows, queries, settings, seed, pairs, grads: gradsOfParts } = work;
+  const { settings, seed, grads: gradsOfParts } = work;
   const { batchSize } = settings;
-  const graph = Graph.fromShared(work.graph);
-  const own = network ?? new MessageNetwork(graph, { hops: work.hops, ...settings }, seed);
-  const { values, grads } = own.parameters;
-  const candidatesOf = candidateDrawer(graph, rows, settings);
+  const whole = { graph: Graph.fromShared(work.graph), queries: work.queries, pairs: work.pairs };
+  const sizes = { hops: work.hops, ...settings };
+  const own = network ?? new MessageNetwork(whole.graph, sizes, seed);
+  const { parameters } = own;
+  const { values, grads } = parameters;
+  const learners = [
+    queryLearner(whole, work.rows, own, settings),
+    ...viewsOf(whole, settings.relations === 'graph' ? settings.views : 0, seed).map((view) =>
+      queryLearner(view, relationRows(view.graph), new MessageNetwork(view.graph, sizes, parameters), settings),
+    ),
+  ];
   let known = -1;
-
-  const learn = (index: number, rng: Rng): number => {
-    const [head, relation, tail] = [queries.heads[index]!, queries.relations[index]!, queries.tails[index]!];
-    const inverse = graph.inverseOf[relation]!;
-    const entities = candidatesOf(head, relation, tail, rng);
-    const scores = new Float64Array(entities.length);
-    const frequency = (entity: number) => numTails(rows, inverse, entity) - Number(entity === tail);
-    own.score(head, relation, { tail, relation, inverse, pairs }, entities, frequency, scores);
-    const loss = softmaxLoss(scores, batchSize);
-    own.back(entities, scores);
-    return loss / batchSize;
-  };
-
   return ({ step, part }) => {
-    if (network === undefined && known !== step) values.set(work.values);
+    if (network === undefined && known !== step) {
+      values.set(work.values);
+      parameters.version++;
+    }
     known = step;
     grads.fill(0);
     const parts = gradsOfParts.length;
     const [begin, end] = [part, part + 1].map((at) => Math.floor((at * batchSize) / parts)) as [number, number];
+    const learner = learners[Rng.named(seed, 'messages/view', step * parts + part).integer(learners.length)]!;
     let loss = 0;
     for (let i = begin; i < end; i++) {
       const rng = Rng.named(seed, 'messages/query', step * batchSize + i);
-      loss += learn(rng.integer(queries.heads.length), rng);
+      // The graph of relations is walked once for queries of one relation.
+      loss += learner.learn(rng, settings.relations === 'graph' && i > begin);
     }
+    learner.flush();
     gradsOfParts[part]!.set(grads);
     return loss;
+  };
+}
+
+/** Draws queries of a graph and takes their gradients. */
+function queryLearner(
+  { graph, queries, pairs }: TrainedOn,
+  rows: RelationRows,
+  network: MessageNetwork,
+  settings: MessageSettings,
+) {
+  const { batchSize } = settings;
+  const candidatesOf = candidateDrawer(graph, rows, settings);
+  const byRelation = Int32Array.from(queries.heads.keys()).sort(
+    (a, b) => queries.relations[a]! - queries.relations[b]! || a - b,
+  );
+  const begins = new Int32Array(graph.numRelations + 1);
+  for (const relation of queries.relations) begins[relation + 1]!++;
+  for (let relation = 0; relation < graph.numRelations; relation++) begins[relation + 1]! += begins[relation]!;
+  let last = 0;
+  return {
+    /** @param same whether to draw a query of the same relation as the last */
+    learn(rng: Rng, same: boolean): number {
+      const [begin, end] = [begins[last]!, begins[last + 1]!];
+      const index = same ? byRelation[begin + rng.integer(end - begin)]! : rng.integer(queries.heads.length);
+      const [head, relation, tail] = [queries.heads[index]!, queries.relations[index]!, queries.tails[index]!];
+      last = relation;
+      const inverse = graph.inverseOf[relation]!;
+      const entities = candidatesOf(head, relation, tail, rng);
+      const scores = new Float64Array(entities.length);
+      const frequency = (entity: number) => numTails(rows, inverse, entity) - Number(entity === tail);
+      network.score(head, relation, { tail, relation, inverse, pairs }, entities, frequency, scores);
+      const loss = softmaxLoss(scores, batchSize);
+      network.back(entities, scores);
+      return loss / batchSize;
+    },
+    flush: () => network.flush(),
   };
 }
 

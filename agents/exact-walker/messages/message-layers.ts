@@ -28,9 +28,8 @@ export class MessageLayers {
   /** Numbers of a row of sums: S, then M. */
   readonly #received: number;
   readonly #columns: readonly [offsets: Int32Array, tails: Int32Array, relations: Int32Array];
-  /** Shares of each edge, 1 / |edges of its relation at its head|, and of its reverse. */
-  readonly #forth: Float32Array;
-  readonly #back: Float32Array;
+  /** float32 [edges]: 1 / |edges of its relation at its head|. */
+  readonly #shares: Float32Array;
   /** Reached entities in order, and the row of each; -1 for others. */
   readonly #list: Int32Array;
   readonly #places: Int32Array;
@@ -64,9 +63,8 @@ export class MessageLayers {
     const { numEntities, numEdges } = graph;
     this.#columns = [arena.int32(graph.offsets.length), arena.int32(numEdges), arena.int32(numEdges)];
     [graph.offsets, graph.tails, graph.relations].forEach((column, i) => this.#columns[i]!.set(column));
-    this.#forth = arena.float32(numEdges + 4);
-    this.#back = arena.float32(numEdges + 4);
-    fillShares(graph, this.#forth, this.#back);
+    this.#shares = arena.float32(numEdges + 4);
+    fillShares(graph, this.#shares);
     this.#list = arena.int32(numEntities + 4);
     this.#places = arena.int32(numEntities).fill(-1);
     this.#sizes = Array.from({ length: layers + 1 }, () => 0);
@@ -116,7 +114,7 @@ export class MessageLayers {
       sums.fill(0, 0, size * received);
       chosen?.fill(0, 0, size * d);
       kernels.pushMessages(
-        ...([this.#list.byteOffset, before, this.#forth.byteOffset, x.byteOffset, w(hop).byteOffset] as const),
+        ...([this.#list.byteOffset, before, this.#shares.byteOffset, x.byteOffset, w(hop).byteOffset] as const),
         ...([sums.byteOffset, chosen?.byteOffset ?? 0] as const),
       );
       for (let k = 0; k < d; k++) sums[k]! += start[k]!;
@@ -131,10 +129,21 @@ export class MessageLayers {
     this.ofStates.fill(0, 0, this.size * d);
   }
 
-  /** Sums and maxima of one hop more at some entities. @param out float32 [entities, received] @param chosen with a maximum */
-  gather(entities: Int32Array, count: number, w: Float32Array, out: Float32Array, chosen?: Int32Array): void {
+  /**
+   * Sums and maxima of one hop more at some entities.
+   * @param entities int32 [count] @param shares float32 [edges]: of the reverse of each edge
+   * @param out float32 [count, received] @param chosen int32 [count, channels], with a maximum
+   */
+  gather(
+    entities: Int32Array,
+    count: number,
+    shares: Float32Array,
+    w: Float32Array,
+    out: Float32Array,
+    chosen?: Int32Array,
+  ): void {
     this.#parameters.kernels.pullMessages(
-      ...([entities.byteOffset, count, this.#back.byteOffset, this.states.byteOffset, w.byteOffset] as const),
+      ...([entities.byteOffset, count, shares.byteOffset, this.states.byteOffset, w.byteOffset] as const),
       ...([out.byteOffset, chosen?.byteOffset ?? 0] as const),
     );
   }
@@ -143,22 +152,22 @@ export class MessageLayers {
   gatherBack(
     entities: Int32Array,
     count: number,
+    shares: Float32Array,
     w: Float32Array,
     grads: Float32Array,
     ofW: Float32Array,
     chosen?: Int32Array,
   ): void {
     this.#parameters.kernels.pullGrads(
-      ...([entities.byteOffset, count, this.#back.byteOffset, this.states.byteOffset, w.byteOffset] as const),
+      ...([entities.byteOffset, count, shares.byteOffset, this.states.byteOffset, w.byteOffset] as const),
       ...([grads.byteOffset, chosen?.byteOffset ?? 0, this.ofStates.byteOffset, ofW.byteOffset] as const),
     );
   }
 
   /**
-   * Backward of `forward` from `ofStates`: adds to the gradients of the parameters, to `ofStart` and, hop by hop from the last, to `ofW`.
-   * @param onHop after each hop, which may use `ofW` up
+   * Backward of `forward` from `ofStates`: adds to the gradients of the parameters, to `ofStart` and `ofW`.
    */
-  backward(w: HopWeights, ofStart: Float32Array, ofW: Float32Array, onHop: (hop: number) => void): void {
+  backward(w: HopWeights, ofStart: Float32Array, ofW: HopWeights): void {
     const { kernels, executor } = this.#parameters;
     const [d, received] = [this.#d, this.#received];
     this.#present();
@@ -178,10 +187,9 @@ export class MessageLayers {
       kernels.slogGrad(ofSums.byteOffset, sums.byteOffset, size * received);
       for (let k = 0; k < d; k++) ofStart[k]! += ofSums[k]!;
       kernels.pushGrads(
-        ...([this.#list.byteOffset, before, this.#forth.byteOffset, x.byteOffset, w(hop).byteOffset] as const),
-        ...([ofSums.byteOffset, this.#chosen[hop]?.byteOffset ?? 0, ofX.byteOffset, ofW.byteOffset] as const),
+        ...([this.#list.byteOffset, before, this.#shares.byteOffset, x.byteOffset, w(hop).byteOffset] as const),
+        ...([ofSums.byteOffset, this.#chosen[hop]?.byteOffset ?? 0, ofX.byteOffset, ofW(hop).byteOffset] as const),
       );
-      onHop(hop);
     }
     for (let k = 0; k < d; k++) ofStart[k]! += this.#ofStates[0][k]!;
   }

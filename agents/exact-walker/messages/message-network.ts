@@ -10,7 +10,8 @@
 import type { Graph } from '../../../src/kg/graph.js';
 import { SimdParameters } from '../../../src/nn/simd/tape.js';
 import { type HiddenPair, MessageLayers } from './message-layers.js';
-import { features, type MessageSizes, messageWeights } from './message-weights.js';
+import { GraphWeights } from './graph-weights.js';
+import { features, fillReverseShares, type MessageSizes, messageWeights } from './message-weights.js';
 import { OwnWeights, type RelationWeights } from './relation-weights.js';
 
 /** Network and scratch of one thread. */
@@ -22,6 +23,7 @@ export class MessageNetwork {
   readonly #d: number;
   readonly #received: number;
   readonly #degrees: Float32Array;
+  readonly #shares: Float32Array;
   /** By scored entity: its id, S and M, their logarithms, the state before, φ, and the hidden units. */
   readonly #scored: Int32Array;
   readonly #sums: Float32Array;
@@ -34,18 +36,24 @@ export class MessageNetwork {
   readonly #ofBefores: Float32Array;
   #head = -1;
 
-  /** @param seed of the initial weights */
-  constructor(graph: Graph, sizes: MessageSizes, seed: number) {
+  /** @param weights of another network of these sizes, or the seed of new ones */
+  constructor(graph: Graph, sizes: MessageSizes, weights: SimdParameters | number) {
     const { numEntities, numRelations } = graph;
     const { hops, channels, maximum } = sizes;
-    this.parameters = new SimdParameters(messageWeights(numRelations, sizes, seed));
+    const isNew = typeof weights === 'number';
+    this.parameters = isNew ? new SimdParameters(messageWeights(numRelations, sizes, weights)) : weights;
     this.#layers = new MessageLayers(this.parameters, graph, hops - 1, sizes);
-    this.#relations = new OwnWeights(this.parameters, numRelations, sizes);
+    this.#relations =
+      sizes.relations === 'graph'
+        ? new GraphWeights(this.parameters, graph, sizes)
+        : new OwnWeights(this.parameters, numRelations, sizes);
     this.#last = hops - 1;
     this.#d = channels;
     this.#received = maximum ? 2 * channels : channels;
     this.#degrees = Float32Array.from({ length: numEntities }, (_, v) => 0.2 * Math.log1p(graph.degree(v)));
     const { arena } = this.parameters;
+    this.#shares = arena.float32(graph.numEdges + 4);
+    fillReverseShares(graph, this.#shares);
     const rows = (width: number) => arena.float32(numEntities * width + 16);
     this.#scored = arena.int32(numEntities + 4);
     this.#chosen = maximum ? arena.int32(numEntities * channels + 16) : undefined;
@@ -98,7 +106,7 @@ export class MessageNetwork {
     }
   }
 
-  /** Adds to the gradients of the parameters. @param entities as scored @param grads float64 [entities]: gradients of the scores */
+  /** Takes gradients of the scores back; `flush` follows a batch. @param entities as scored @param grads float64 [entities] */
   back(entities: Int32Array, grads: Float64Array): void {
     const relations = this.#relations;
     const { start } = relations.grads;
@@ -113,15 +121,20 @@ export class MessageNetwork {
       const place = layers.placeOf(entity);
       if (place >= 0) for (let k = 0; k < d; k++) ofStates[place * d + k]! += this.#ofBefores[i * d + k]!;
     });
-    layers.gatherBack(this.#scored, count, relations.w(this.#last), ofSums, relations.ofW, this.#chosen);
-    relations.hopBack(this.#last);
+    const last = this.#last;
+    layers.gatherBack(
+      ...([this.#scored, count, this.#shares, relations.w(last), ofSums, relations.ofW(last), this.#chosen] as const),
+    );
     layers.backward(
       (hop) => relations.w(hop),
       start,
-      relations.ofW,
-      (hop) => relations.hopBack(hop),
+      (hop) => relations.ofW(hop),
     );
-    relations.back();
+  }
+
+  /** Ends a batch: the gradients of its queries are in the parameters then. */
+  flush(): void {
+    this.#relations.flush();
   }
 
   /** Sums, maxima and states of the entities to score. */
@@ -129,7 +142,7 @@ export class MessageNetwork {
     const [count, d, received, sums] = [entities.length, this.#d, this.#received, this.#sums];
     const { states } = this.#layers;
     this.#scored.set(entities);
-    this.#layers.gather(this.#scored, count, this.#relations.w(this.#last), sums, this.#chosen);
+    this.#layers.gather(this.#scored, count, this.#shares, this.#relations.w(this.#last), sums, this.#chosen);
     const own = entities.indexOf(this.#head);
     if (own >= 0) for (let k = 0; k < d; k++) sums[own * received + k]! += start[k]!;
     this.parameters.kernels.slogAll(this.#slogs.byteOffset, sums.byteOffset, count * received);

@@ -19,6 +19,7 @@ export const messageWalker: ExactWalkerKind = {
   title: 'messages',
   mostHops: 8,
   readsNames: ({ messages }) => messages.relations === 'names',
+  suitsOthers: ({ messages }) => messages.relations !== 'own',
   create: createMessageWalker,
   plan: ({ settings: { messages } }) => `${messages.steps} steps of ${messages.batchSize} train queries`,
 };

@@ -1,6 +1,7 @@
 /** Sizes, initial weights and edge shares of `message-layers.ts` and `message-network.ts`. */
 import type { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { meetings } from './relation-graph.js';
 import { type HostTensor, uniformFanIn } from '../../../src/nn/parameters.js';
 
 /** Sizes of a network. */
@@ -10,25 +11,35 @@ export interface MessageSizes {
   channels: number;
   /** Whether entities read the maximum of what arrives beside the sum. */
   maximum: boolean;
+  /** Where relation vectors come from; `names` computes those of `own`. */
+  relations: 'own' | 'names' | 'graph';
 }
 
 /** Width of the query relation's vector z. */
 export const relationDim = 32;
+/** Layers over the graph of relations. */
+export const relationHops = 3;
 /** Width of φ. */
 export const features = 3;
 
-/** Shares of each edge: 1 / number of edges of its relation at its head, and the same for the reverse edge. */
-export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array): void {
-  const { offsets, relations, tails, inverseOf, numEntities } = graph;
+/** Share of each edge: 1 / number of edges of its relation at its head. */
+export function fillShares({ offsets, relations, numEntities }: Graph, shares: Float32Array): void {
   for (let head = 0; head < numEntities; head++) {
     for (let begin = offsets[head]!, end = begin; begin < offsets[head + 1]!; begin = end) {
       while (end < offsets[head + 1]! && relations[end] === relations[begin]) end++;
-      forth.fill(1 / (end - begin), begin, end);
+      shares.fill(1 / (end - begin), begin, end);
     }
   }
+}
+
+/** Share of the reverse of each edge. */
+export function fillReverseShares(graph: Graph, shares: Float32Array): void {
+  const { offsets, relations, tails, inverseOf, numEntities } = graph;
+  const forth = new Float32Array(shares.length);
+  fillShares(graph, forth);
   for (let head = 0; head < numEntities; head++) {
     for (let edge = offsets[head]!; edge < offsets[head + 1]!; edge++) {
-      back[edge] = forth[graph.edgeIndex(tails[edge]!, inverseOf[relations[edge]!]!, head)]!;
+      shares[edge] = forth[graph.edgeIndex(tails[edge]!, inverseOf[relations[edge]!]!, head)]!;
     }
   }
 }
@@ -39,25 +50,43 @@ type Start = { fanIn: number } | { constant: number };
 export const ofRelations = (name: string): boolean =>
   ['asked', 'start', 'direct', 'A', 'B'].includes(name.split('.')[0]!);
 
+type Layout = [name: string, shape: number[], start: Start][];
+
+const ofHops = (count: number, of: (hop: number) => Layout): Layout =>
+  Array.from({ length: count }, (_, hop) => of(hop)).flat();
+
+const layers = (count: number, inputs: number, d: number, prefix = ''): Layout =>
+  ofHops(count, (hop) => [
+    [`${prefix}W.${hop}`, [inputs, d], { fanIn: inputs }],
+    [`${prefix}bias.${hop}`, [d], { constant: 0 }],
+  ]);
+
 /** All tensors: name, shape (whole, or of a relation's row), initialisation. */
-function layout({ hops, channels: d, maximum }: MessageSizes): [name: string, shape: number[], start: Start][] {
+function layout({ hops, channels: d, maximum, relations }: MessageSizes): Layout {
   const inputs = maximum ? 3 * d : 2 * d;
-  const ofHops = (count: number, of: (hop: number) => [string, number[], Start][]) =>
-    Array.from({ length: count }, (_, hop) => of(hop)).flat();
-  return [
+  const ofEachRelation: Layout = [
     ['asked', [relationDim], { fanIn: 1 }],
     ['start', [d], { constant: 1 }],
     ...ofHops(hops, (hop) => [
       [`A.${hop}`, [d, relationDim], { fanIn: 32 * relationDim }],
       [`B.${hop}`, [d], { fanIn: 4 }],
     ]),
-    ...ofHops(hops - 1, (hop) => [
-      [`W.${hop}`, [inputs, d], { fanIn: inputs }],
-      [`bias.${hop}`, [d], { constant: 0 }],
-    ]),
     ['direct', [features], { constant: 0.5 }],
-    ['V', [inputs + features, d], { fanIn: inputs + features }],
     ['V.asked', [relationDim, d], { fanIn: relationDim }],
+  ];
+  const ofMeetings: Layout = [
+    ['relations.start', [d], { constant: 1 }],
+    ...ofHops(relationHops, (hop) => [[`relations.kinds.${hop}`, [meetings.length, d], { fanIn: 4 }]]),
+    ...layers(relationHops, inputs, d, 'relations.'),
+    ...ofHops(hops, (hop) => [[`map.w.${hop}`, [d + 1, d], { fanIn: d }]]),
+    ['map.start', [d + 1, d], { fanIn: d }],
+    ['map.direct', [d + 1, features], { fanIn: d }],
+    ['map.bias', [d + 1, d], { fanIn: d }],
+  ];
+  return [
+    ...(relations === 'graph' ? ofMeetings : ofEachRelation),
+    ...layers(hops - 1, inputs, d),
+    ['V', [inputs + features, d], { fanIn: inputs + features }],
     ['u', [d], { fanIn: d }],
   ];
 }

@@ -19,39 +19,39 @@ export interface RelationWeights {
   readonly vectors: QueryVectors;
   /** Relation vectors of a hop, float32 [relations, channels]. */
   w(hop: number): Float32Array;
-  /** Gradients, added to by the network and used up below. */
+  /** Gradients, to be added to. */
   readonly grads: QueryVectors;
-  /** float32 [relations, channels]: of the hop at hand. */
-  readonly ofW: Float32Array;
-  /** Backward of the vectors of a hop, from `ofW`, which is 0 then. */
-  hopBack(hop: number): void;
-  /** Backward of the others, from `grads`. */
-  back(): void;
+  /** Gradients of `w`, to be added to. */
+  ofW(hop: number): Float32Array;
+  /** Backward of `ask`: takes the gradients of the queries since to the parameters. The next `ask` of another relation does it too. */
+  flush(): void;
 }
 
 /** Free parameters of each relation. */
 export class OwnWeights implements RelationWeights {
-  readonly ofW: Float32Array;
   readonly #parameters: SimdParameters;
   readonly #w: Float32Array[];
+  readonly #ofW: Float32Array[];
   readonly #count: number;
   readonly #d: number;
   readonly #bias: Float32Array;
   readonly #ofBias: Float32Array;
-  #relation = 0;
+  #relation = -1;
+  #pending = false;
 
   constructor(parameters: SimdParameters, numRelations: number, { hops, channels }: MessageSizes) {
     this.#parameters = parameters;
     this.#d = channels;
     this.#count = numRelations * channels;
     const { arena } = parameters;
-    this.#w = Array.from({ length: hops }, () => arena.float32(this.#count + 16));
-    this.ofW = arena.float32(this.#count + 16);
+    const ofHops = () => Array.from({ length: hops }, () => arena.float32(this.#count + 16));
+    [this.#w, this.#ofW] = [ofHops(), ofHops()];
     this.#bias = arena.float32(channels);
     this.#ofBias = arena.float32(channels);
   }
 
   ask(relation: number): void {
+    if (relation !== this.#relation) this.flush();
     this.#relation = relation;
     const { kernels, executor } = this.#parameters;
     const z = this.#row('value', 'asked', relationDim);
@@ -74,19 +74,24 @@ export class OwnWeights implements RelationWeights {
     return this.#w[hop]!;
   }
 
-  hopBack(hop: number): void {
-    const { kernels } = this.#parameters;
-    const [A, z] = [this.#parameters.value(`A.${hop}`), this.#row('value', 'asked', relationDim)];
-    const [ofA, ofB] = [this.#parameters.grad(`A.${hop}`), this.#parameters.grad(`B.${hop}`)];
-    kernels.messageWeightGrads(
-      ...([this.ofW.byteOffset, A.byteOffset, z.byteOffset, this.#count, relationDim, ofA.byteOffset] as const),
-      ...([ofB.byteOffset, this.#row('grad', 'asked', relationDim).byteOffset] as const),
-    );
+  ofW(hop: number): Float32Array {
+    this.#pending = true;
+    return this.#ofW[hop]!;
   }
 
-  back(): void {
-    const { executor } = this.#parameters;
+  flush(): void {
+    if (!this.#pending) return;
+    this.#pending = false;
+    const { kernels, executor } = this.#parameters;
     const [z, ofZ] = [this.#row('value', 'asked', relationDim), this.#row('grad', 'asked', relationDim)];
+    this.#ofW.forEach((ofW, hop) => {
+      const A = this.#parameters.value(`A.${hop}`);
+      const [ofA, ofB] = [this.#parameters.grad(`A.${hop}`), this.#parameters.grad(`B.${hop}`)];
+      kernels.messageWeightGrads(
+        ...([ofW.byteOffset, A.byteOffset, z.byteOffset, this.#count, relationDim, ofA.byteOffset] as const),
+        ...([ofB.byteOffset, ofZ.byteOffset] as const),
+      );
+    });
     executor.matMul('aTb', z, this.#ofBias, this.#parameters.grad('V.asked'), relationDim, 1, this.#d, true);
     executor.matMul('abT', this.#ofBias, this.#parameters.value('V.asked'), ofZ, 1, this.#d, relationDim, true);
     this.#ofBias.fill(0);

@@ -49,7 +49,9 @@ const vectorsOf = (relations: readonly string[]): NameVectors => ({
   ),
 });
 
-const sizesOf = (hops: number, maximum = true, channels = 16): MessageSizes => ({ hops, channels, maximum });
+const sizesOf = (hops: number, maximum = true, channels = 16): MessageSizes => ({
+  ...{ hops, channels, maximum, relations: 'own' },
+});
 
 const relations = ['near', 'above', 'inside', 'never'];
 const seen = Int32Array.of(0, 1, 2);
@@ -305,6 +307,7 @@ describe('messages', () => {
     const out = new Float64Array(entities.length);
     network.score(0, 0, pair, entities, frequency, out);
     network.back(entities, Float64Array.from(weights));
+    network.flush();
     const valueNow = () => plainScores(network, sizes, 0, 0, pair).reduce((sum, one, i) => sum + one * weights[i]!, 0);
     let compared = 0;
     for (const name of parameters.names) {
@@ -333,5 +336,79 @@ describe('messages', () => {
     });
     const made = () => exactWalkerKind('messages').create({ graph, settings, hops: 3, seed: 2 });
     await learnsAndGoesOn(made, { queries, pairs: false, threads: 1 }, 0.8);
+  });
+
+  describe('from how relations meet', () => {
+    const sizes: MessageSizes = { ...sizesOf(3), relations: 'graph' };
+    const weights = Float64Array.of(0.5, -1, 0.3, 0.7, -0.2, 0.4);
+    const scoresOf = (network: MessageNetwork, head: number, relation: number) => {
+      const out = new Float64Array(entities.length);
+      network.parameters.version++;
+      network.score(head, relation, hidden[1], entities, frequency, out);
+      return out;
+    };
+
+    test('two queries of a relation and one of another have the gradient of their scores', () => {
+      const network = new MessageNetwork(graph, sizes, 3);
+      const asked = [
+        [0, 0],
+        [5, 0],
+        [5, 3],
+      ] as const;
+      const { parameters } = network;
+      for (const name of parameters.names.filter((one) => one.includes('bias.'))) parameters.value(name).fill(0.05);
+      const sum = () =>
+        asked.reduce(
+          (all, [head, relation]) =>
+            all + scoresOf(network, head, relation).reduce((own, score, i) => own + score * weights[i]!, 0),
+          0,
+        );
+      parameters.version++;
+      for (const [head, relation] of asked) {
+        network.score(head, relation, hidden[1], entities, frequency, new Float64Array(entities.length));
+        network.back(entities, Float64Array.from(weights));
+      }
+      network.flush();
+      let compared = 0;
+      for (const name of parameters.names) {
+        const [values, grads] = [parameters.value(name), Float32Array.from(parameters.grad(name))];
+        const [largest] = [...grads.keys()].sort((a, b) => Math.abs(grads[b]!) - Math.abs(grads[a]!));
+        const before = values[largest!]!;
+        const at = (by: number) => {
+          values[largest!] = before + by;
+          return sum();
+        };
+        const difference = (at(2e-3) - at(-2e-3)) / 4e-3;
+        values[largest!] = before;
+        expect([name, grads[largest!]! / difference]).toEqual([name, expect.closeTo(1, 1)]);
+        compared++;
+      }
+      expect(compared).toBe(22);
+    });
+
+    test('scores do not depend on the names and numbers of relations', () => {
+      const { numRelations, relationNames, offsets, relations: kinds, tails } = graph;
+      const plain = numRelations / 2;
+      // The two relations change places.
+      const moved = (relation: number) => (relation < plain ? 1 - relation : plain + 1 - (relation - plain));
+      const heads = new Int32Array(graph.numEdges);
+      for (let head = 0; head < numEntities; head++) heads.fill(head, offsets[head], offsets[head + 1]);
+      const columns = { heads, relations: Int32Array.from(kinds, moved), tails };
+      const renamed = relationNames.map((name) => name.replace('a', 'c'));
+      const other = new Graph('moved', graph.entityNames, renamed, columns);
+      const network = new MessageNetwork(graph, sizes, 3);
+      const there = new MessageNetwork(other, sizes, network.parameters);
+      for (const [head, relation] of [
+        [0, 0],
+        [5, 3],
+      ] as const) {
+        const out = new Float64Array(entities.length);
+        network.score(head, relation, undefined, entities, frequency, out);
+        const moves = new Float64Array(entities.length);
+        there.score(head, moved(relation), undefined, entities, frequency, moves);
+        moves.forEach((score, i) => expect(score).toBeCloseTo(out[i]!, 4));
+      }
+      expect(network.parameters.names.some(ofRelations)).toBe(false);
+    });
   });
 });
