@@ -1,6 +1,7 @@
 /** Registry and loading of exact walkers. */
+import { join } from 'node:path';
 import { z } from 'zod';
-import { checkFits } from '../../checkpoints/checkpoint.js';
+import { checkFits, readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { hasSameRelations, requireSameRelations } from '../../datasets/links/inductive-split.js';
 import { linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
@@ -10,6 +11,8 @@ import { meanRanker } from '../link-ensemble.js';
 import type { LinkOptions, LinkRanker, LoadedRanker } from '../link-ranker.js';
 import type { RunCheckpoint } from '../method.js';
 import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { packageRoot } from '../../src/run/locations.js';
 import { openTrainedRun, type TrainedRun } from '../trained-run.js';
 import { chainWalker } from './chains/chains-walker.js';
 import type { ExactWalker, ExactWalkerKind } from './exact-walker.js';
@@ -72,6 +75,37 @@ export async function loadExactWalker(
   const walker = kind.create({ graph, settings: exactWalker, hops, seed, names });
   walker.restore(tensors);
   return { ranker: walker.ranker(id), walker, seed, hops };
+}
+
+/** Weights in the package that suit any graph: see the card beside the file. */
+export const zeroShotFile = (): string => join(packageRoot(), 'models', 'links', 'zero-shot.safetensors');
+
+/**
+ * Ranker of exported weights on a graph that they were not trained on.
+ * @param file of `kgwalk checkpoint export`, of a run with `relations: graph`
+ * @throws WorkbenchError `data` for a file that is not there or holds weights of one graph
+ */
+export function zeroShotRanker(file: string, graph: Graph): { ranker: LinkRanker; seal: string; learnedOn: string } {
+  const { header, tensors, seal } = readCheckpoint(file, { own: true });
+  const parsed = runConfig.safeParse(header.config);
+  if (!parsed.success || parsed.data.exactWalker.messages.relations !== 'graph') {
+    throw new WorkbenchError(
+      'data',
+      `expected weights with exactWalker.messages.relations=graph, got others, at ${file}`,
+      {
+        hint: 'Train link-messages with it on any links and export the run: `kgwalk checkpoint export RUN --to FILE`.',
+      },
+    );
+  }
+  const { exactWalker, seed, linkWalk, data } = parsed.data;
+  const walker = exactWalkerKind(exactWalker.kind).create({
+    graph,
+    settings: exactWalker,
+    hops: linkWalk.horizon,
+    seed,
+  });
+  walker.restore(tensors);
+  return { ranker: walker.ranker('zero-shot'), seal, learnedOn: data.dataset };
 }
 
 /** Name vectors of a graph with other relations, by the run's encoder. */

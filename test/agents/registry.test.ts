@@ -71,7 +71,16 @@ test('registries of all tasks are open, read switches alike, and name what is ne
     },
   });
   const prompted = ['tog', 'fiske', 'self-veqa', 'rog', 'gcr'];
-  expect(linkAgents.names()).toEqual(['transe', 'bilinear', 'rules', 'ensemble', 'random', ...prompted, 'degrees']);
+  expect(linkAgents.names()).toEqual([
+    'transe',
+    'bilinear',
+    'rules',
+    'ensemble',
+    'zero-shot',
+    'random',
+    ...prompted,
+    'degrees',
+  ]);
   const { agent, switches } = linkAgents.parse('degrees:sign=-1', ['sign=2']);
   expect({ agent, switches }).toEqual({ agent: 'degrees', switches: { sign: -1 } });
   expect(linkAgents.parse('degrees', ['sign=1']).switches).toEqual({});
@@ -84,7 +93,7 @@ test('registries of all tasks are open, read switches alike, and name what is ne
     encoder: refused,
     taskClients: () => refused as never,
   };
-  const lazily = { horizon: 2, embedding: refused, rules: refused, ensemble: refused, ...asking };
+  const lazily = { horizon: 2, embedding: refused, rules: refused, ensemble: refused, zeroShot: refused, ...asking };
   const { ranker } = await linkAgents.create(agent, { graph, ...lazily }, switches);
   await ranker.rank([{ head: 0, relation: 0 }], (_, { scores: [scores] }) => {
     const degrees = Array.from(graph.offsets.subarray(1), (end, entity) => end - graph.offsets[entity]!);

@@ -189,7 +189,7 @@ describe('a link query as a question', () => {
     const unused = () => Promise.reject(new Error('not asked for'));
     const { ranker } = await linkAgents.create('rog', {
       ...{ dataset: 'toy', named: graph, graph, labels, seed: 0, horizon: 2, embedding: unused, rules: unused },
-      ...{ ensemble: unused, encoder: () => Promise.resolve(hashedEncoder(32)) },
+      ...{ ensemble: unused, zeroShot: unused, encoder: () => Promise.resolve(hashedEncoder(32)) },
       taskClients: () => () => ({ client, cost: () => ({ calls: client.asked.length }) }),
     });
     const found: number[][] = [];
