@@ -19,6 +19,7 @@ import { register as questions } from './questions.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
 import { register as results } from './results.js';
+import { register as rules } from './rules.js';
 import { register as runs } from './runs.js';
 import { register as serve } from './serve.js';
 import { register as sweep } from './sweep.js';
@@ -45,6 +46,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   registerPlan,
   ask,
   predict,
+  rules,
   compare,
   registerReplay,
   oracle,
