@@ -7,6 +7,7 @@ import type { Rules } from './mine-rules.js';
 
 /** Use of constants, beside chains: none, or with more trust in what the head has or in what the known answers have. */
 export const constantUses = ['none', 'head', 'answers'] as const;
+/** One of these. */
 export type ConstantUse = (typeof constantUses)[number];
 
 /** Added to the number of cases: few prove little. */
