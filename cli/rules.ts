@@ -10,7 +10,9 @@ export function register(program: Command): void {
     .command('rules')
     .description('rules that are mined on the train split of links')
     .command('show')
-    .description('list the most precise ones, with how often each is right in train; they are mined again')
+    .description(
+      'mine the rules of a data set of links, and list the most precise, with how often each is right in train',
+    )
     .argument('<dataset>', 'name of a data set of links')
     .option('--relation <name>', 'rules that answer this relation alone, ~NAME its heads; repeatable', repeatable, [])
     .option('--top <n>', 'number of rules', '50')

@@ -5,13 +5,15 @@ import type { Features } from './features.js';
 import type { HeadConstants } from './head-constants.js';
 import type { Rules } from './mine-rules.js';
 
-/** Use of constants, beside chains: none, or with more trust in what the head has or in what the known answers have. */
+/** Use of constants, beside chains: none, or with more trust in those of the head or of the known answers. */
 export const constantUses = ['none', 'head', 'answers'] as const;
 /** One of these. */
 export type ConstantUse = (typeof constantUses)[number];
 
+type ConstantKind = Exclude<FoundRule['kind'], 'chain'>;
+
 /** Added to the number of cases: few prove little. */
-export const smoothings: Readonly<Record<ConstantUse, Record<'prior' | 'head' | 'answers', number>>> = {
+export const smoothings: Readonly<Record<ConstantUse, Record<ConstantKind, number>>> = {
   none: { prior: 5, head: 5, answers: 10 },
   head: { prior: 5, head: 5, answers: 10 },
   answers: { prior: 5, head: 10, answers: 3 },
@@ -46,8 +48,8 @@ export const featureAt = (features: Features, id: number) => ({
 });
 
 /** With its precision. */
-export function smoothed<Rule extends Omit<FoundRule, 'precision'>>(rule: Rule, use: ConstantUse) {
-  return { ...rule, precision: rule.right / (rule.of + smoothings[use][rule.kind as 'head']) };
+export function smoothed(rule: Omit<FoundRule, 'precision'> & { kind: ConstantKind }, use: ConstantUse): FoundRule {
+  return { ...rule, precision: rule.right / (rule.of + smoothings[use][rule.kind]) };
 }
 
 /** Number of heads of a relation. */
