@@ -14,12 +14,11 @@ import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
 import { register as oracle } from './oracle.js';
 import { registerPlan, registerWork } from './plan.js';
-import { register as predict } from './predict.js';
+import { register as predict, registerRules } from './predict.js';
 import { register as questions } from './questions.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
 import { register as results } from './results.js';
-import { register as rules } from './rules.js';
 import { register as runs } from './runs.js';
 import { register as serve } from './serve.js';
 import { register as sweep } from './sweep.js';
@@ -46,7 +45,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   registerPlan,
   ask,
   predict,
-  rules,
+  registerRules,
   compare,
   registerReplay,
   oracle,

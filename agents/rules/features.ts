@@ -2,15 +2,9 @@
 import type { Graph } from '../../src/kg/graph.js';
 import { type RelationRows, relationRows, rowOf } from '../../src/kg/relation-rows.js';
 
-/** An edge of a relation to an entity; to any where there is none. */
-export interface Feature {
-  relation: number;
-  entity: number | undefined;
-}
-
 /**
  * Features by id: first those with an entity, a row of the inverse relation each, then those of a relation alone. Memory: 4 bytes an
- * edge beside the rows, and 6 a row.
+ * edge, and 8 a row in addition to the rows.
  */
 export class Features {
   readonly rows: RelationRows;

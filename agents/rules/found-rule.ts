@@ -5,7 +5,7 @@ import type { Features } from './features.js';
 import type { HeadConstants } from './head-constants.js';
 import type { Rules } from './mine-rules.js';
 
-/** Use of constants, beside chains: none, or with more trust in those of the head or of the known answers. */
+/** Use of constants, in addition to chains: none, or with more trust in those of the head or of the known answers. */
 export const constantUses = ['none', 'head', 'answers'] as const;
 /** One of these. */
 export type ConstantUse = (typeof constantUses)[number];

@@ -222,12 +222,12 @@ function ruleNote({ rules, ranking, constants }: Omit<RuleBaseline, 'ranker'>, f
   const longest = chains.reduce((most, { chain }) => Math.max(most, chain.length), 0);
   const others = rules.constants.reduce((sum, { answers }) => sum + answers.length, 0);
   const where = from === undefined ? 'train' : `train of ${from}`;
-  const beside = {
+  const constantsText = {
     none: '',
     head: ` and ${others} rules with constants, those of the head first`,
     answers: ` and ${others} rules with constants, those of known answers first`,
   };
-  return `${chains.length} chains of up to ${longest} relations${beside[constants]}, mined on ${where}; taken together by ${ranking} (chosen on valid)`;
+  return `${chains.length} chains of up to ${longest} relations${constantsText[constants]}, mined on ${where}; taken together by ${ranking} (chosen on valid)`;
 }
 
 /** Names with pluses between. */

@@ -19,8 +19,7 @@ import {
 } from '../task.js';
 import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
 import { linkDatasetName, type LinkData } from './data.js';
-import { namedSteps, verbalisePath } from './row.js';
-import { ruleWords } from './rule-words.js';
+import { namedSteps, ruleWords, verbalisePath } from './row.js';
 import type { LinkSample } from './score.js';
 
 /** An answer as it is printed: what walks reached has a path, what is scored has none. */

@@ -6,7 +6,7 @@ import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { resolveRelation } from '../../datasets/links/resolve-names.js';
 import { type RuleFlags, wholeNumber } from '../flags.js';
 import type { Shown, Work } from '../task.js';
-import { ruleWords } from './rule-words.js';
+import { ruleWords } from './row.js';
 import { baselineRules } from './rules.js';
 
 /** Largest `--top`. */
