@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { FoundRule, LinkRanker } from '../../../agents/link-ranker.js';
+import type { FoundRule, LinkRanker, RankedQuestion } from '../../../agents/link-ranker.js';
 import { ensembleRanker, fitEnsemble, meanRanker } from '../../../agents/link-ensemble.js';
 import { ChainFollower } from '../../../agents/rules/chain-follower.js';
 import type { ConstantUse } from '../../../agents/rules/found-rule.js';
@@ -319,6 +319,18 @@ async function scoresOf(ranker: LinkRanker, relation = 0): Promise<number[]> {
 test('scores, which may be anything up to a sum, are averaged as log-probabilities', async () => {
   const wanted = logs[0]!.map((one, i) => expect.closeTo((one + logs[1]![i]!) / 2, 12) as unknown);
   expect(await scoresOf(meanRanker([first, second]))).toEqual([...wanted.slice(0, 3), -Infinity]);
+});
+
+test('reasons of a member and rules of another are those of both together', async () => {
+  const speaking = (own: object): LinkRanker => ({
+    ...first,
+    rank: (questions, take) => first.rank(questions, (i, ranked) => take(i, { ...ranked, ...own })),
+  });
+  const [reasons, rulesTo] = [() => [], () => []];
+  let taken: RankedQuestion | undefined;
+  const both = meanRanker([speaking({ reasons }), speaking({ rulesTo })]);
+  await both.rank([{ head: 0, relation: 0 }], (_, ranked) => (taken = ranked));
+  expect(taken).toMatchObject({ reasons, rulesTo });
 });
 
 test('weights are of a relation, and a member without any says nothing', async () => {
