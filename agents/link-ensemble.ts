@@ -9,7 +9,7 @@ import { boundedHeap } from './bounded-heap.js';
 import type { LinkRanker, RankedQuestion } from './link-ranker.js';
 
 /**
- * An entity that one member cannot rank stays unranked; reasons are those of the first member that has any.
+ * An entity that one member cannot rank stays unranked; reasons and rules are those of the first member that has any.
  * @param weights of the members, by relation
  */
 export const ensembleRanker = (
@@ -24,14 +24,16 @@ export const ensembleRanker = (
       const own = weights(question.relation);
       let sum: Float64Array | undefined;
       let reasons: RankedQuestion['reasons'];
+      let rulesTo: RankedQuestion['rulesTo'];
       for (const [k, member] of members.entries()) {
         await member.rank([question], (_, ranked) => {
           sum ??= new Float64Array(ranked.scores[0]!.length);
           addLogProbabilities(ranked.scores[0]!, own[k]!, sum);
           reasons ??= ranked.reasons;
+          rulesTo ??= ranked.rulesTo;
         });
       }
-      take(i, { scores: [sum!], reasons });
+      take(i, { scores: [sum!], reasons, rulesTo });
     }
   },
 });

@@ -21,8 +21,28 @@ export interface RankedQuestion {
   chainTo?: (entity: number) => readonly number[] | undefined;
   /** Reasons for an entity, largest share first, summing to 1, for weighted chains; valid during the call. */
   reasons?: (entity: number) => readonly Reason[];
+  /** Rules that lead to an entity, the most precise first, for rules; valid during the call. */
+  rulesTo?: (entity: number) => readonly FoundRule[];
   /** Calls and tokens, where the ranker asks a model. */
   cost?: Cost;
+}
+
+/** A rule that leads from the head of a question to an entity, and how often it is right in train. */
+export interface FoundRule {
+  /**
+   * `chain`: a chain of relations leads there; `prior`: heads of the relation have it; `head`: those with a feature of the head have it;
+   * `answers`: it has what known answers of the question have.
+   */
+  kind: 'chain' | 'prior' | 'head' | 'answers';
+  /** Relation ids. */
+  chain?: readonly number[];
+  /** An edge of a relation to an entity, or to any (-1). */
+  feature?: { relation: number; entity: number };
+  /** Cases, and those of them that are right. */
+  of: number;
+  right: number;
+  /** `right` / (`of` + smoothing). */
+  precision: number;
 }
 
 /** A chain of relations that leads to an entity, or that the entity is an answer elsewhere, and its share in the entity's score. */

@@ -14,7 +14,7 @@ import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
 import { register as oracle } from './oracle.js';
 import { registerPlan, registerWork } from './plan.js';
-import { register as predict } from './predict.js';
+import { register as predict, registerRules } from './predict.js';
 import { register as questions } from './questions.js';
 import { register as quickstart } from './quickstart.js';
 import { register as report } from './report.js';
@@ -45,6 +45,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   registerPlan,
   ask,
   predict,
+  registerRules,
   compare,
   registerReplay,
   oracle,

@@ -1,7 +1,7 @@
-/** `kgwalk predict`: the likeliest missing triples of a data set of links. */
+/** `kgwalk predict` and `kgwalk rules`: the likeliest missing triples of a data set of links, and rules that imply such. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import { type PredictFlags, usualFlags } from '../tasks/flags.js';
+import { type PredictFlags, type RuleFlags, usualFlags } from '../tasks/flags.js';
 import { addThreadsOption, repeatable } from './options.js';
 import { printLine, printShown } from './output.js';
 
@@ -55,4 +55,27 @@ async function predict(name: string, { to, json, ...given }: Flags): Promise<voi
   if (to === undefined) return;
   writeFileAtomic(to, predicted.tsv);
   if (!json) printLine(`written: ${to}`);
+}
+
+/** Adds `kgwalk rules`. */
+export function registerRules(program: Command): void {
+  program
+    .command('rules')
+    .description('rules that are mined on the train split of links')
+    .command('show')
+    .description(
+      'mine the rules of a data set of links, and list the most precise, with how often each is right in train',
+    )
+    .argument('<dataset>', 'name of a data set of links')
+    .option('--relation <name>', 'rules that answer this relation alone, ~NAME its heads; repeatable', repeatable, [])
+    .option('--top <n>', 'number of rules', '50')
+    .option('--json', 'print JSON')
+    .action(showRules);
+}
+
+async function showRules(dataset: string, { json, ...flags }: RuleFlags & { json?: boolean }): Promise<void> {
+  const { taskFor, terminalWork } = await import('./terminal.js');
+  const { lacks } = await import('../tasks/index.js');
+  const task = await taskFor([{ name: 'rules' }], { ...usualFlags, dataset });
+  printShown(await (task.rules ?? lacks('links with rules', task.name))(dataset, flags, terminalWork()), json);
 }

@@ -81,6 +81,13 @@ export interface PredictFlags extends EvaluationFlags {
   allHeads?: boolean;
 }
 
+/** Options of `rules show`. */
+export interface RuleFlags {
+  /** Default: all. */
+  relation: string[];
+  top: string;
+}
+
 /** Options where none are given. */
 export const usualFlags: EvaluationFlags = { checkpoint: 'best', set: [], modelSet: [] };
 

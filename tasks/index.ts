@@ -89,6 +89,7 @@ const hintsOf = {
   'data of dialogues or links to pretrain vectors of':
     'Walkers over questions read no pretrained vectors: train them at once.',
   'links to predict': 'Missing triples are predicted by runs and agents of links alone.',
+  'links with rules': 'Rules are mined on data sets of links alone.',
   'a data set of dialogues or links': 'Walkers over questions read no vectors of entities.',
 };
 

@@ -11,7 +11,7 @@ import type { RunInfo } from '../src/run/records.js';
 import type { ImportTableOptions } from '../agents/embeddings/import-table.js';
 import type { TaskTrainer } from '../trainers/task-trainer.js';
 import type { TrainSettings } from '../agents/train-settings.js';
-import type { AgentFlags, Choices, EvaluationFlags, PredictFlags, ResultFlags } from './flags.js';
+import type { AgentFlags, Choices, EvaluationFlags, PredictFlags, ResultFlags, RuleFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';
 
 /** Progress, notes and stop signal of a command. */
@@ -277,6 +277,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   readonly ask?: TaskAsk<S, D>;
   /** Absent: its graph has no triples to predict. @throws WorkbenchError `usage` for bad options, before long work */
   predict?(which: Resolved, flags: PredictFlags, work: Work): Promise<Predicted>;
+  /** The most precise rules of a data set. Absent: none are mined. @throws WorkbenchError `usage` for bad options, before long work */
+  rules?(dataset: string, flags: RuleFlags, work: Work): Promise<Shown>;
   readonly results?: TaskResults<S, Answer, R, D>;
 }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type EnsembleWeights, type LinkAgentResources, linkAgents, linkMethods } from '../../agents/link-agents.js';
 import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
 import { ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
-import { ruleScorer } from '../../agents/exact-walker/chains/rules.js';
+import { ruleRanker } from '../../agents/rules/rule-ranker.js';
 import { linkQuestionSamples } from '../../agents/prompted/turns/link-question.js';
 import { encoderModelOf } from '../../agents/trained-run.js';
 import { requireSameRelations } from '../../datasets/links/inductive-split.js';
@@ -30,7 +30,7 @@ import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trai
 import { type LinkData, rankerAsker } from './data.js';
 import { queriesOf } from '../../agents/link-ranks.js';
 import type { LinkRow } from './row.js';
-import { ruleBaseline, ruleRanker } from './rules.js';
+import { type RuleBaseline, ruleBaseline } from './rules.js';
 import { type LinkSample, linkScorer } from './score.js';
 
 /** A ranker and what the record says of it; close it after use. */
@@ -190,18 +190,18 @@ function resourcesOf(
       return read.horizon;
     },
     async rules(from) {
-      const { horizon } = read;
       const source = from === undefined ? dataset : await learnedOn(from, dataset);
       requireSameRelations(dataset, source);
       const line = progress('mine rules', source.graph.numRelations, 'relations');
       const onProgress = (done: number) => line.update(done);
-      const { ranker, ranking, rules } = await ruleBaseline(source, { horizon, signal, onProgress, relations });
-      const count = rules.reduce((sum, { length }) => sum + length, 0);
-      line.finish(`${count} rules`);
-      const where = from === undefined ? 'train' : `train of ${from}`;
-      const note = `${count} relation chains mined on ${where}, taken together by ${ranking} (chosen on valid)`;
+      // Constants are entities of the other data set.
+      const uses = from === undefined ? undefined : (['none'] as const);
+      const { ranker, ...mined } = await ruleBaseline(source, { signal, onProgress, relations, uses });
+      line.finish();
+      const note = ruleNote(mined, from);
       if (from === undefined) return { ranker, note };
-      const moved = ruleRanker(ruleScorer(dataset.graph, rules, ranking), dataset);
+      const { rules, ranking, constants } = mined;
+      const moved = ruleRanker(dataset.graph, rules, { rankings: [ranking], constants });
       return { ranker: moved, note, source: linksHash(source.manifest) };
     },
     zeroShot(file = zeroShotFile()) {
@@ -221,6 +221,19 @@ function resourcesOf(
       return { scorer, file };
     },
   };
+}
+
+function ruleNote({ rules, ranking, constants }: Omit<RuleBaseline, 'ranker'>, from: string | undefined): string {
+  const chains = rules.chains.flat();
+  const longest = chains.reduce((most, { chain }) => Math.max(most, chain.length), 0);
+  const others = rules.constants.reduce((sum, { answers }) => sum + answers.length, 0);
+  const where = from === undefined ? 'train' : `train of ${from}`;
+  const constantsText = {
+    none: '',
+    head: ` and ${others} rules with constants, those of the head first`,
+    answers: ` and ${others} rules with constants, those of known answers first`,
+  };
+  return `${chains.length} chains of up to ${longest} relations${constantsText[constants]}, mined on ${where}; taken together by ${ranking} (chosen on valid)`;
 }
 
 /** Names with pluses between. */

@@ -19,7 +19,7 @@ import {
 } from '../task.js';
 import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
 import { linkDatasetName, type LinkData } from './data.js';
-import { namedSteps, verbalisePath } from './row.js';
+import { namedSteps, ruleWords, verbalisePath } from './row.js';
 import type { LinkSample } from './score.js';
 
 /** An answer as it is printed: what walks reached has a path, what is scored has none. */
@@ -31,10 +31,12 @@ export interface Answer {
   /** Known from some split. */
   known: boolean;
   path?: [string, string, string][];
-  /** The path in words, or the relations of the rule that found it. */
+  /** The path in words. */
   words?: string;
   /** Supporting chains with their share of the score, largest first; without a chain it answers the relation elsewhere. */
   reasons?: { chain?: string[]; share: number }[];
+  /** Rules that found it, the most precise first. */
+  rules?: { words: string; right: number; of: number; precision: number }[];
 }
 
 /** Reasons that are shown of an answer; JSON has so many, too. */
@@ -99,11 +101,8 @@ export async function answersOf(
 ): Promise<Answer[]> {
   let answers: Answer[] = [];
   await ranker.rank([question], (_, ranked) => {
-    const { chainTo, reasons } = ranked;
     const { scores, answerOf } = answersIn(ranked, question, dataset, pooling);
-    // What no rule leads to has a score all the same: the lowest.
-    const found = bestOf(scores).filter((entity) => reasons ?? (!chainTo || chainTo(entity)));
-    answers = Array.from(found.subarray(0, top), answerOf);
+    answers = Array.from(bestOf(scores).subarray(0, top), answerOf);
   });
   return answers;
 }
@@ -112,7 +111,7 @@ type AskedWorld = Pick<LinkDataset, 'graph' | 'labels'> & { known: Pick<LinkData
 
 /** The scores of a question, and any entity as its answer; valid during the call of the ranker. */
 export function answersIn(
-  { scores: all, reached, chainTo, reasons }: RankedQuestion,
+  { scores: all, reached, reasons, rulesTo }: RankedQuestion,
   question: Query,
   dataset: AskedWorld,
   pooling: OpenedRanker['pooling'],
@@ -125,7 +124,6 @@ export function answersIn(
     scores,
     answerOf(entity: number): Answer {
       const path = places && reached.path(places.get(entity)!);
-      const chain = reasons ? undefined : chainTo?.(entity);
       const own = reasons?.(entity).slice(0, mostReasons);
       const named = (steps: readonly number[]) => steps.map((step) => graph.relationNames[step]!);
       return {
@@ -134,8 +132,18 @@ export function answersIn(
         score: scores[entity]!,
         known: known.includes(entity),
         path: path && namedSteps(dataset, question.head, path),
-        words: chain ? named(chain).join(' → ') : path && verbalisePath(graph, labels, question.head, path),
+        words: path && verbalisePath(graph, labels, question.head, path),
         reasons: own?.map((one) => ({ chain: one.chain && named(one.chain), share: one.share })),
+        rules: rulesTo?.(entity)
+          .slice(0, mostReasons)
+          .map(({ right, of, precision, ...rule }) => {
+            return {
+              words: ruleWords({ right, of, ...rule }, question.relation, entity, dataset),
+              right,
+              of,
+              precision,
+            };
+          }),
       };
     },
   };
@@ -177,8 +185,10 @@ function shown(
 }
 
 /** Reasons of an answer in words; undefined where the agent has none. */
-export const reasonsText = ({ reasons, words }: Pick<Answer, 'reasons' | 'words'>) =>
-  reasons?.map(reasonText).join('; ') ?? words;
+export function reasonsText({ reasons = [], rules = [], words }: Pick<Answer, 'reasons' | 'rules' | 'words'>) {
+  const all = [...reasons.map(reasonText), ...rules.map((rule) => `${rule.precision.toFixed(2)} ${rule.words}`)];
+  return all.length > 0 ? all.join('; ') : words;
+}
 
 /** `0.62 born_in → lies_in` */
 export const reasonText = ({ chain, share }: NonNullable<Answer['reasons']>[number]) =>

@@ -12,6 +12,7 @@ import { openLinkTraining } from '../../agents/link-training.js';
 import type { LinkRow } from './row.js';
 import { linkMeasure, type LinkSample } from './score.js';
 import { predictLinks } from './predict.js';
+import { showRules } from './show-rules.js';
 import { linksImported, linkStatistics, listedLinks } from './statistics.js';
 import { linkVectors } from './vectors.js';
 
@@ -40,4 +41,5 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   vectors: linkVectors,
   ask: { words: ['head', 'relation'], fieldsOf: askedQuery, namesOf: queryNames, open: openAskLink },
   predict: predictLinks,
+  rules: showRules,
 };

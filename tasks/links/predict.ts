@@ -17,7 +17,7 @@ import { type Answer, answersIn, type Query, reasonsText, refuseUnranked } from 
 import { linkDatasetName } from './data.js';
 
 /** A predicted triple; `tail` and `tailId` are its name and id. */
-interface Prediction extends Pick<Answer, 'path' | 'words' | 'reasons'> {
+interface Prediction extends Pick<Answer, 'path' | 'words' | 'reasons' | 'rules'> {
   head: string;
   headId: string;
   relation: string;

@@ -1,5 +1,7 @@
-/** Row of one query, its columns, and walks in words. */
+/** Row of one query, its columns, and walks and rules in words. */
 import { z } from 'zod';
+import type { FoundRule } from '../../agents/link-ranker.js';
+import type { LinkDataset } from '../../datasets/links/link-dataset.js';
 import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
@@ -89,4 +91,26 @@ export function namedSteps({ graph, labels }: LinkNames, head: number, path: Int
     from = to;
   }
   return steps;
+}
+
+/** `of 61 heads with nationality → Norway, 58 have Norwegian` */
+export function ruleWords(
+  { kind, chain, feature, right, of }: Omit<FoundRule, 'precision'>,
+  relation: number,
+  answer: number,
+  { graph, labels }: Pick<LinkDataset, 'graph' | 'labels'>,
+): string {
+  const names = graph.relationNames;
+  const having =
+    feature && `${names[feature.relation]!} → ${feature.entity < 0 ? 'anything' : labels[feature.entity]!}`;
+  switch (kind) {
+    case 'chain':
+      return `${chain!.map((step) => names[step]!).join(' → ') || '(itself)'} (${right} of ${of})`;
+    case 'prior':
+      return `of ${of} heads of ${names[relation]!}, ${right} have ${labels[answer]!}`;
+    case 'head':
+      return `of ${of} heads with ${having!}, ${right} have ${labels[answer]!}`;
+    case 'answers':
+      return `of ${of} answers with ${having!}, ${right} are known here`;
+  }
 }

@@ -122,7 +122,7 @@ describe('rules', () => {
     );
     const text = await onTiny('ask', '--agent', 'rules', 'p8', 'citizen_of');
     expect(text).toMatch(/\n   1 +Northland /);
-    expect(text).toMatch(/\nwhere from\n   1  born_in → lies_in\n/);
+    expect(text).toMatch(/\nwhere from\n   1  0\.55 born_in → lies_in \(6 of 6\); 0\.\d\d /);
     expect(text.match(/^ +\d .*/gm)!.length).toBeLessThan(6);
   });
 });

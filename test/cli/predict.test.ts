@@ -24,8 +24,8 @@ interface Predicted {
     tailId: string;
     score: number;
     test: boolean;
-    words?: string;
     reasons?: object[];
+    rules?: object[];
   }[];
 }
 const predict = (...words: string[]) => kgwalkJson<Predicted>('predict', ...words);
@@ -41,13 +41,16 @@ test('what a rule implies and train lacks comes first, with its chain', async ()
   const { predictions, inTest } = await byRules('--relation', 'citizen_of', '--all-heads', '--top', '2');
   // Born in t0 and t1, which lie in c0; the others whose citizenship train lacks are in valid.
   expect(triplesOf({ predictions, inTest })).toEqual(['p8 citizen_of c0', 'p9 citizen_of c0']);
-  for (const one of predictions) expect(one).toMatchObject({ test: true, words: 'born_in → lies_in' });
+  for (const one of predictions) {
+    expect(one).toMatchObject({ test: true });
+    expect(one.rules![0]).toEqual({ words: 'born_in → lies_in (6 of 6)', right: 6, of: 6, precision: 6 / 11 });
+  }
   expect(inTest).toBe(2);
   const text = await printed(
     ...['predict', 'tiny', '--agent', 'rules', '--relation', 'citizen_of', '--all-heads', '--top', '3'],
   );
   expect(text).toMatch(/^rank +head +relation +tail +score +test +why\n +1 +Ivy Stone +citizen_of +Northland +0\.\d+ /);
-  expect(text).toMatch(/yes +born_in → lies_in\n/);
+  expect(text).toMatch(/yes +0\.55 born_in → lies_in \(6 of 6\); /);
   expect(text).toContain('test holds 2 of these 3; the others are unjudged, not wrong');
 });
 
@@ -108,7 +111,7 @@ test('--to writes a table of ids, names and reasons, whole', async () => {
   expect(await printed(...words, '--to', file)).toContain(`written: ${file}`);
   const [columns, row, end] = readFileSync(file, 'utf8').split('\n');
   expect(columns).toBe('head_id\trelation\ttail_id\tscore\ttest\thead\ttail\twhy');
-  expect(row).toMatch(/^p8\tcitizen_of\tc0\t0\.\d+\t1\tIvy Stone\tNorthland\tborn_in → lies_in$/);
+  expect(row).toMatch(/^p8\tcitizen_of\tc0\t0\.\d+\t1\tIvy Stone\tNorthland\t0\.55 born_in → lies_in \(6 of 6\); /);
   expect(end).toBe('');
   expect(readdirSync(folder)).toEqual(['missing.tsv']);
 });

@@ -1,6 +1,5 @@
 /** Number of triples per relation chain: a hash table in typed arrays. */
 import { byIds } from '../../../src/kg/graph.js';
-import { mostHops } from './chain-walk.js';
 
 /** Maximum chains per relation; later ones are not counted. */
 const mostChains = 2 ** 21;
@@ -25,9 +24,10 @@ export class ChainCounts {
   #size = 0;
   #triple = 0;
 
-  constructor(numRelations: number) {
+  /** @param longest relations of the longest chain */
+  constructor(numRelations: number, longest: number) {
     this.#base = numRelations + 1;
-    this.#powers = Array.from({ length: mostHops + 1 }, (_, hop) => this.#base ** hop);
+    this.#powers = Array.from({ length: longest + 1 }, (_, hop) => this.#base ** hop);
   }
 
   nextTriple(): void {

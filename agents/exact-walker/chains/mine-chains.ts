@@ -39,7 +39,7 @@ export async function mineChains(
 ): Promise<MinedChains> {
   const { settings } = world;
   const order = rng.shuffle(Int32Array.from(queries.heads.keys()));
-  const counts = new ChainCounts(world.graph.numRelations);
+  const counts = new ChainCounts(world.graph.numRelations, world.hops);
   const finder = new PathFinder(world, counts, rng);
   const mined = order.subarray(0, settings.minedTriples);
   for (const index of mined) {

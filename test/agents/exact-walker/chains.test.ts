@@ -210,7 +210,7 @@ describe('a policy fitted to sampled walks', () => {
 });
 
 test('chains are counted once per triple, most frequent of each length first, while the table grows', () => {
-  const counts = new ChainCounts(500);
+  const counts = new ChainCounts(500, 4);
   const rng = new Rng(3);
   const known = new Map<string, Set<number>>();
   for (let triple = 0; triple < 10; triple++) {

@@ -7,7 +7,7 @@ import { type LinkRanker, scorerRanker, walkRanker } from '../../../agents/link-
 import type { LinkDataset } from '../../../datasets/links/link-dataset.js';
 import { compareEvaluations } from '../../../evaluation/compare.js';
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
-import { Graph } from '../../../src/kg/graph.js';
+import { Graph, inverseName } from '../../../src/kg/graph.js';
 import { evaluationRecord } from '../../../src/run/evaluation.js';
 import { readJsonLines } from '../../../src/run/json-lines.js';
 import { Rng } from '../../../src/run/seeds.js';
@@ -15,12 +15,14 @@ import { foundEvaluation, keepEvaluation, readEvaluation, rowLine } from '../../
 import { linkQuestions, rankerAsker } from '../../../tasks/links/data.js';
 import { answerDistances, tooFar } from '../../../tasks/links/distances.js';
 import { linkArrow, linkRow } from '../../../tasks/links/row.js';
+import { ruleRankings } from '../../../agents/rules/kept-rules.js';
 import { ruleBaseline } from '../../../tasks/links/rules.js';
 import { linkMeasure, linkScorer } from '../../../tasks/links/score.js';
 import { evaluatedLinks } from '../../fixtures/evaluated.js';
 import { followsChain } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
+import { columnsOf, type Ids } from '../../fixtures/triple-columns.js';
 
 const tiny = tinyLinkWorld();
 const { graph } = tiny;
@@ -220,15 +222,37 @@ describe('the baseline of rules', () => {
   test('takes rules together as valid says, or the first way where valid says nothing', async () => {
     expect((await ruleBaseline({ ...split, valid: none })).ranking).toBe('best');
     const { ranking, rules } = await ruleBaseline(split, { horizon: 2 });
-    expect(['best', 'noisy-or']).toContain(ranking);
-    expect(Math.max(...rules.flat().map(({ chain }) => chain.length))).toBe(2);
+    expect(ruleRankings).toContain(ranking);
+    expect(Math.max(...rules.chains.flat().map(({ chain }) => chain.length))).toBe(2);
     // Longer walks than rules are followed to are no reason to refuse.
-    expect((await ruleBaseline(split, { horizon: 5 })).rules).toEqual((await ruleBaseline(split)).rules);
+    const longest = (await ruleBaseline(split, { horizon: 5 })).rules;
+    expect((await ruleBaseline(split, { horizon: 9 })).rules).toEqual(longest);
+  });
+
+  test('has chains as long as it takes to reach the answers of valid', async () => {
+    // Six lines of five entities: relation 4 leads from the first to the last, which only four steps connect in the sixth.
+    const lines = [0, 1, 2, 3, 4, 5].map((line) => 5 * line);
+    const steps = lines.flatMap((first) => [0, 1, 2, 3].map((step): Ids => [first + step, step, first + step + 1]));
+    const far = lines.map((first): Ids => [first, 4, first + 4]);
+    const [train, valid] = [columnsOf([...steps, ...far.slice(0, 5)]), columnsOf(far.slice(5))];
+    const both = [...steps, ...far.slice(0, 5)].flatMap(([h, r, t]): Ids[] => [
+      [h, r, t],
+      [t, r + 5, h],
+    ]);
+    const names = ['a', 'b', 'c', 'd', 'far'];
+    const entities = Array.from({ length: 30 }, (_, i) => `e${i}`);
+    const graph = new Graph('lines', entities, [...names, ...names.map(inverseName)], columnsOf(both));
+    const known = withInverses(knownAnswers([train, valid]), 5);
+    const trainKnown = withInverses(knownAnswers([train]), 5);
+    const world4 = { graph, known, trainKnown, labels: entities, train, valid };
+    const { rules } = await ruleBaseline(world4);
+    expect(rules.chains[4]).toContainEqual(expect.objectContaining({ chain: [0, 1, 2, 3], reached: 5, right: 5 }));
+    expect((await ruleBaseline(world4, { horizon: 3 })).rules.chains[4]).toEqual([]);
   });
 
   test('of some relations are those of all, and no others are mined', async () => {
-    const all = (await ruleBaseline(split)).rules;
-    const some = (await ruleBaseline(split, { relations: new Set([3]) })).rules;
+    const all = (await ruleBaseline(split)).rules.chains;
+    const some = (await ruleBaseline(split, { relations: new Set([3]) })).rules.chains;
     const plain = all.length / 2;
     expect(all.filter(({ length }) => length > 0).length).toBeGreaterThan(2);
     expect(some).toEqual(all.map((rules, relation) => (relation % plain === 3 ? rules : [])));
