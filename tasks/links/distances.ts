@@ -1,6 +1,6 @@
 /** Distance of answers from the start of walks: the bound of every walker. */
 import { placeOfEdge } from '../../envs/link-query/world.js';
-import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import { type Graph, sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 
 /** The distance of an answer that is farther than was looked for, or not connected. */
 export const tooFar = 255;
@@ -33,6 +33,19 @@ export function answerDistances(graph: Graph, queries: TripleColumns, most: numb
     distances[query] = search.distance(answer);
   }
   return distances;
+}
+
+/** Triples that distances are measured on. */
+const measured = 500;
+
+/**
+ * Shares of answers that lie within so many edges of their heads, by a seeded draw of triples, asked for tails.
+ * @returns [most + 1]: within 0, 1 … edges; all 0 without triples
+ */
+export function sharesWithin(graph: Graph, triples: TripleColumns, most: number): number[] {
+  const distances = answerDistances(graph, sampledTriples(triples, measured, 'links/within'), most);
+  const within = (hops: number) => distances.filter((distance) => distance <= hops).length;
+  return Array.from({ length: most + 1 }, (_, hops) => within(hops) / Math.max(1, distances.length));
 }
 
 /** A search from one entity that stops a step early: whether the last step exists is asked of the answer's own edges. */

@@ -10,10 +10,10 @@ import { ruleRanker } from '../../agents/rules/rule-ranker.js';
 import { type Graph, pickTriples, sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { mrr } from '../../src/metrics/ranks.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { answerDistances } from './distances.js';
+import { sharesWithin } from './distances.js';
 import type { ScoredWorld } from './score.js';
 
-/** Triples of valid on which the length of chains and the ranking are chosen. */
+/** Triples of valid on which the ranking is chosen. */
 const chosenOn = 500;
 
 /** Relations of the longest chain where nothing is lost by it, and the share of valid that each further one must bring into reach. */
@@ -82,10 +82,9 @@ function ofRelations(triples: TripleColumns, relations: ReadonlySet<number> | un
 
 /** Relations of the longest chain: more than the usual where they reach more of valid, as in sparse graphs. */
 function lengthFor(graph: Graph, valid: TripleColumns): number {
-  const triples = sampledTriples(valid, chosenOn, 'rules/length');
-  const distances = answerDistances(graph, triples, mostRelations);
+  const within = sharesWithin(graph, valid, mostRelations);
   let longest = usualRelations;
-  const gain = () => distances.filter((distance) => distance === longest + 1).length / Math.max(1, distances.length);
+  const gain = () => within[longest + 1]! - within[longest]!;
   while (longest < mostRelations && graph.numRelations <= countableRelations(longest + 1) && gain() >= leastGain) {
     longest++;
   }

@@ -10,6 +10,7 @@ import {
   nameComponents,
   nameTensors,
 } from '../../../agents/exact-walker/messages/relation-names.js';
+import { viewsOf } from '../../../agents/exact-walker/messages/views.js';
 import { exactWalkerKind } from '../../../agents/exact-walker/agent.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { Graph, type TripleColumns, inverseName } from '../../../src/kg/graph.js';
@@ -149,6 +150,25 @@ test('learn, resume from their state with equal results, and rank a graph with o
   const fresh = await scoresOf(moved, others.indexOf('new'));
   expect(fresh.every(Number.isFinite)).toBe(true);
   expect(fresh).not.toEqual(await scoresOf(moved, others.indexOf('never')));
+});
+
+test('from how relations meet learn on views too, and resume from their state with equal results', async () => {
+  const { graph, queries } = randomWorld(5, 14, ['a', 'b', 'c', 'd', 'e', 'f'], 40, ['0 0 1', '1 1 2']);
+  const settings = exactWalkerSettings.parse({
+    kind: 'messages',
+    messages: { relations: 'graph', views: 3, steps: 40, batchSize: 8, warmupSteps: 4, learningRate: 0.01 },
+  });
+  const kind = exactWalkerKind('messages');
+  const made = () => kind.create({ graph, settings, hops: 3, seed: 2 });
+  await learnsAndGoesOn(made, { queries, pairs: true, threads: 1 }, 0.98);
+  const views = viewsOf({ graph, queries, pairs: true }, 3, 2);
+  expect(views.map(({ pairs }) => pairs)).toEqual([true, false, true]);
+  for (const { graph: own, queries: asked } of views) {
+    expect(own.numRelations).toBeLessThanOrEqual(graph.numRelations);
+    expect(own.inverseOf).not.toContain(-1);
+    expect(asked.heads.length).toBe(own.numEdges);
+    expect([...asked.relations].every((relation) => relation < own.numRelations)).toBe(true);
+  }
 });
 
 test('are refused where vectors are of another width, or names of other relations', async () => {
