@@ -68,8 +68,18 @@ async function train(preset: string | undefined, given: TrainFlags): Promise<voi
   printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
 }
 
+/** Seeds of readers over a graph without questions. */
+const ownSeeds = '0,1,2';
+
 /** Readers over a graph without questions, trained where they are not yet. @returns folders of their runs */
 export async function trainOnGraph(graph: string, model: string | undefined): Promise<string[]> {
+  const { isPrepared, openOwnGraph, preparedName } = await import('../tasks/own-graph.js');
+  const { runIn } = await import('../src/run/run-folder.js');
+  const { runsFolder } = await import('../src/run/locations.js');
+  const name = preparedName(await openOwnGraph(graph));
+  const there = ownSeeds.split(',').map((seed) => join(runsFolder(), `${name}-s${seed}`));
+  // What is there is asked without loading what trains.
+  if (isPrepared(name) && there.every((folder) => runIn(folder)?.state.status === 'finished')) return there;
   const { flags, runs } = await planned(undefined, { graph, set: [], ...(model !== undefined && { model }) });
   await trainRuns(runs, flags);
   return runs.map(({ folder }) => folder);
@@ -88,7 +98,7 @@ async function planned(
   const own = await openOwnGraph(given.graph);
   const name = preparedName(own);
   const { seed, ...others } = given;
-  const { set, seeds = seed ?? '0,1,2', runDir = join(runsFolder(), name), resume = true } = others;
+  const { set, seeds = seed ?? ownSeeds, runDir = join(runsFolder(), name), resume = true } = others;
   const flags = { ...others, seeds, runDir, resume, set: [`data.dataset=${name}`, ...set] };
   const runs = await plannedRuns(preset ?? 'own-graph', flags);
   await prepareOwnGraph(own, given.model, terminalWork());

@@ -135,10 +135,13 @@ export function preparedName({ graph, wordsFile }: Pick<OpenedGraph, 'graph' | '
   return `own-${hash.digest('hex').slice(0, 12)}`;
 }
 
+/** True if the data set of this name is there. */
+export const isPrepared = (name: string): boolean => importedNames().includes(name);
+
 /** Makes the data set of a graph where it is not there yet. */
 export async function prepareOwnGraph(own: OpenedGraph, encoder: string | undefined, work: Work): Promise<void> {
   const name = preparedName(own);
-  if (importedNames().includes(name)) return;
+  if (isPrepared(name)) return;
   const vocabulary = openVocabulary(work);
   const words = await wordsOf(own, vocabulary, { encoder }, work);
   work.note(`making questions about ${own.place}, as data set ${name}`);

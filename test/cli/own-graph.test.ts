@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
+import { env, execPath } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { importMade } from '../../datasets/generated/import.js';
 import { readWords, writeWords } from '../../datasets/generated/words-file.js';
@@ -147,11 +148,11 @@ describe('readers over a graph without questions', () => {
     // In the place of 20,000 questions.
     const own = await openOwnGraph(graph);
     const vocabulary = openVocabulary(work);
-    const words = await wordsOf(own, vocabulary, { encoder: 'hashed:32' }, work);
+    const words = await wordsOf(own, vocabulary, {}, work);
     const name = preparedName(own);
     await importMade(own, words, vocabulary, { name, count: 200, seed: 0, hops: 3, topicsReturn: false });
     const fit = ['steps=20', 'evalEvery=20', 'batchSize=16'].flatMap((one) => ['--set', `reader.fit.${one}`]);
-    trained = await kgwalk('train', '--graph', graph, '--model', 'hashed:32', ...fit);
+    trained = await kgwalk('train', '--graph', graph, ...fit);
     runs = [0, 1, 2].map((seed) => join(env.KGWALK_RUNS!, `${name}-s${seed}`));
   });
 
@@ -172,6 +173,17 @@ describe('readers over a graph without questions', () => {
     expect(json.readings.flatMap((one) => one.runs)).toHaveLength(3);
     expect(json.answers.length > 0).toBe(json.agree);
     expect(await kgwalkJson('ask', runs.join(','), 'who directed [Heat]')).toEqual(json);
+  });
+
+  test('answer without loading what trains, nor a model whose vectors are cached', () => {
+    const folder = folderWith({});
+    const words = ['dist/cli/main.js', 'ask', '--graph', graph, 'who directed [Heat]'];
+    const { status } = spawnSync(execPath, words, { env: { ...env, NODE_V8_COVERAGE: folder } });
+    const [covered] = readdirSync(folder);
+    const { result } = JSON.parse(readFileSync(join(folder, covered!), 'utf8')) as { result: { url: string }[] };
+    const loaded = result.flatMap(({ url }) => /(plans|tasks|node-llama-cpp|yaml)\/.*/.exec(url)?.[0] ?? []);
+    expect([status, loaded]).toEqual([0, expect.arrayContaining(['tasks/own-graph.js'])]);
+    expect(loaded.filter((one) => /^(node-llama-cpp|plans|tasks\/train)/.test(one))).toEqual([]);
   });
 
   test('are others once the owner has changed a word, and the same for a copy of the graph', async () => {
