@@ -152,7 +152,7 @@ async function printExamples({ graph, runDir, seed, seeds }: TrainFlags, folders
   const asked = asUsual ? ['--graph', shownPath(graph!)] : [runs.join(',')];
   printNote(`\n${commandLine('ask', ...asked, 'QUESTION about [TOPIC]')}`);
   printNote(
-    `Hit@1 above is over questions that were made, and says little of real ones. On custom ones:\n${commandLine('evaluate', runs[0]!, '--questions', 'mine.jsonl')}`,
+    `Hit@1 above is over questions that were made, and says little of real ones. On custom ones:\n${commandLine('evaluate', runs.join(','), '--questions', 'mine.jsonl')}`,
   );
 }
 

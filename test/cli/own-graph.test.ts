@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readEvaluation } from '../../evaluation/keep.js';
+import { questionMeasure } from '../../tasks/questions/score.js';
 import { importMade } from '../../datasets/generated/import.js';
 import { readWords, writeWords } from '../../datasets/generated/words-file.js';
 import { openOwnGraph, openVocabulary, preparedName, wordsOf } from '../../tasks/own-graph.js';
@@ -202,9 +204,37 @@ describe('readers over a graph without questions', () => {
     const evaluate = (some: readonly string[]) => ['evaluate', runs[0]!, '--questions', fileOf(some, 'mine.jsonl')];
     const { n, split, hashes } = await kgwalkJson<{ n: number; split: string; hashes: object }>(...evaluate(lines));
     expect([n, split, Object.keys(hashes).includes('questions')]).toEqual([2, 'mine.jsonl', true]);
+    const all = await kgwalk('evaluate', runs.join(','), ...evaluate(lines).slice(2));
+    const [, kept] = /saved: (.*)/.exec(all.out)!;
+    const { labels, run, metrics } = readEvaluation(kept!, questionMeasure).record;
+    expect([labels, run?.split(',').length, metrics.abstained?.n]).toEqual([undefined, 3, 2]);
+    const page = readFileSync((await kgwalk('report', kept!)).out.trim(), 'utf8');
+    expect(page).toMatch(/Risk and coverage[^]*right among the surest/);
+    expect(page).toContain('mine.jsonl');
     const broken = await kgwalk(...evaluate([lines[0]!.replace('directed_by', 'filmed_by')]));
     expect([broken.exitCode > 0, broken.err]).toEqual([true, expect.stringContaining('filmed_by')]);
     expect((await kgwalk(...evaluate(['']))).err).toMatch(/expected questions, got none.*mine\.jsonl/);
+  });
+
+  test('as one say what each of them says, and nothing where they differ', async () => {
+    const answersOf = async (run: string) => {
+      const { saved } = await kgwalkJson<{ saved: string }>(
+        'evaluate',
+        run,
+        '--split',
+        'valid',
+        '--evaluations',
+        folderWith({}),
+      );
+      return readEvaluation(dirname(saved), questionMeasure).rows.map(({ entities }) => entities.toSorted());
+    };
+    const each = [await answersOf(runs[0]!), await answersOf(runs[1]!), await answersOf(runs[2]!)];
+    const alike = each[0]!.map((entities, i) =>
+      each.every((one) => String(one[i]) === String(entities)) ? entities : [],
+    );
+    expect(await answersOf(runs.join(','))).toEqual(alike);
+    expect(alike).not.toEqual(each[0]);
+    expect(alike.some((entities) => entities.length > 0)).toBe(true);
   });
 
   test('are refused by wrong settings, or a graph that is not there, before anything is made', async () => {
