@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCustomGraph } from '../datasets/custom/import.js';
+import { addWordings } from '../datasets/generated/wordings.js';
 import { addKinds } from '../datasets/generated/kinds.js';
 import { importMade, type OwnGraph, refuseOneRelation } from '../datasets/generated/import.js';
 import { type RelationWords, relationWordsOf } from '../datasets/generated/relation-words.js';
@@ -13,6 +14,8 @@ import { loadQuestionDataset, parseDatasetName } from '../datasets/questions/que
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { encoderSettings } from '../src/encoder/settings.js';
 import type { Graph } from '../src/kg/graph.js';
+import { openCompletionStore } from '../src/llm/client/completion-store.js';
+import { createClients } from '../src/llm/client/create-clients.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -72,15 +75,18 @@ export interface WordModels {
   model?: string | undefined;
 }
 
+const openWordEncoder = (place: string = defaultModel() ?? 'hashed:256') =>
+  openEncoder(encoderSettings.parse({}), { modelPath: place, cacheFolder: cacheFolder() });
+
 /** Words for the relations of a graph: of their names and of general vocabulary, with kinds of things. */
 export async function findWords(
   { graph }: OwnGraph,
   vocabulary: Vocabulary,
-  { encoder: place = defaultModel() ?? 'hashed:256', model: spec }: WordModels,
+  { encoder: place, model: spec }: WordModels,
   work: Pick<Work, 'note' | 'progress' | 'signal'>,
 ): Promise<Map<string, RelationWords>> {
   const { signal } = work;
-  const encoder = await openEncoder(encoderSettings.parse({}), { modelPath: place, cacheFolder: cacheFolder() });
+  const encoder = await openWordEncoder(place);
   try {
     const words = await relationWordsOf(graph, { vocabulary, encoder, signal });
     if (spec === undefined) await addKinds(graph, words, { vocabulary });
@@ -88,6 +94,44 @@ export async function findWords(
     return words;
   } finally {
     await encoder.dispose();
+  }
+}
+
+/**
+ * Adds a model's wordings to the words of relations; replies are kept among caches, so that a stopped one resumes.
+ * @returns facts for the record, as `importMade` takes them
+ */
+export async function paraphrase(
+  { graph }: OwnGraph,
+  words: ReadonlyMap<string, RelationWords>,
+  vocabulary: Vocabulary,
+  { encoder: place, model: spec, seed }: WordModels & { model: string; seed: number },
+  work: Pick<Work, 'note' | 'progress' | 'signal'>,
+): Promise<Record<string, string | number>> {
+  const model = await openRealModel(spec, ['contextLength=1024'], 'written', work);
+  const hash = createHash('sha256').update(model.id).digest('hex').slice(0, 12);
+  const store = openCompletionStore(join(cacheFolder(), 'wordings', `${hash}.jsonl`));
+  const encoder = await openWordEncoder(place);
+  try {
+    const { signal, progress } = work;
+    const clients = createClients({ model, store, budget: null, budgetMode: 'strict', seed, signal });
+    const { concurrency, name, id } = model;
+    const counts = await addWordings(graph, words, {
+      vocabulary,
+      clients,
+      concurrency,
+      encoder,
+      seed,
+      progress,
+      signal,
+    });
+    const { asked, kept, refused } = counts;
+    work.note(`wordings by ${name}: ${asked} requests, ${kept} kept, ${refused} refused`);
+    return { paraphrase: id, wordingsAsked: asked, wordingsKept: kept, wordingsRefused: refused };
+  } finally {
+    store.close();
+    await encoder.dispose();
+    await model.dispose();
   }
 }
 

@@ -9,6 +9,7 @@ import { importMade } from '../../datasets/generated/import.js';
 import { readWords, writeWords } from '../../datasets/generated/words-file.js';
 import { openOwnGraph, openVocabulary, preparedName, wordsOf } from '../../tasks/own-graph.js';
 import { silentProgress } from '../../src/run/progress.js';
+import { says, useChatServers } from '../fixtures/chat-server.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -33,6 +34,7 @@ const films = [
 const fileOf = (lines: readonly string[], name = 'films.tsv') =>
   join(folderWith({ [name]: `${lines.join('\n')}\n` }), name);
 
+const chatServer = useChatServers();
 const home = useSharedHome(async () => {
   env.KGWALK_RUNS = folderWith({});
 });
@@ -121,6 +123,27 @@ describe('kgwalk questions make', () => {
     expect(new Set(chains.map((one) => one.replace('~', '')))).toEqual(new Set(['directed_by']));
     expect(train).toContain('helmer');
     expect(own).toContain('who made Heat');
+  });
+
+  test('takes the wordings of a model that name their own relation, asks once, and says so in the record', async () => {
+    const server = await chatServer(says('{"items": ["genre kind", "director person"]}'));
+    const model = `${server.url}#m`;
+    const make = ['questions', 'make', fileOf(films), ...small, '--name', 'said', '--paraphrase', model];
+    const first = await kgwalk(...make, '--json');
+    const { settings } = (JSON.parse(first.out) as { generated: { settings: Record<string, unknown> } }).generated;
+    const { calls } = server;
+    expect(settings).toMatchObject({ paraphrase: expect.stringContaining(server.url), wordingsAsked: calls.length });
+    expect(settings.wordingsKept).toBeGreaterThan(0);
+    expect(first.err).toContain(`${calls.length} requests, ${settings.wordingsKept as number} kept`);
+    const made = bytesOf('said');
+    expect(made['questions.all.train.jsonl']).toMatch(/genre kind|director person/);
+    await kgwalk(...make);
+    expect([server.calls.length, bytesOf('said')]).toEqual([settings.wordingsAsked, made]);
+  });
+
+  test('refuses wordings of a simulated model', async () => {
+    const make = ['questions', 'make', fileOf(films), ...small, '--name', 'said', '--paraphrase', 'oracle:0'];
+    expect((await kgwalk(...make)).err).toMatch(/expected a real model, got oracle:0, at --paraphrase/);
   });
 
   test.each([
