@@ -73,10 +73,10 @@ const ownSeeds = '0,1,2';
 
 /** Readers over a graph without questions, trained where they are not yet. @returns folders of their runs */
 export async function trainOnGraph(graph: string, model: string | undefined): Promise<string[]> {
-  const { isPrepared, openOwnGraph, preparedName } = await import('../tasks/own-graph.js');
+  const { isPrepared, preparedName } = await import('../tasks/own-graph.js');
   const { runIn } = await import('../src/run/run-folder.js');
   const { runsFolder } = await import('../src/run/locations.js');
-  const name = preparedName(await openOwnGraph(graph));
+  const name = await preparedName(graph);
   const there = ownSeeds.split(',').map((seed) => join(runsFolder(), `${name}-s${seed}`));
   // What is there is asked without loading what trains.
   if (isPrepared(name) && there.every((folder) => runIn(folder)?.state.status === 'finished')) return there;
@@ -96,7 +96,7 @@ async function planned(
   const { terminalWork } = await import('./terminal.js');
   const { runsFolder } = await import('../src/run/locations.js');
   const own = await openOwnGraph(given.graph);
-  const name = preparedName(own);
+  const name = await preparedName(given.graph);
   const { seed, ...others } = given;
   const { set, seeds = seed ?? ownSeeds, runDir = join(runsFolder(), name), resume = true } = others;
   const flags = { ...others, seeds, runDir, resume, set: [`data.dataset=${name}`, ...set] };

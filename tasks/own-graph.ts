@@ -19,6 +19,7 @@ import { createClients } from '../src/llm/client/create-clients.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { sha256File } from '../src/run/files.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { lacks, loadTask } from './index.js';
 import { openRealModel } from './language-model.js';
@@ -37,14 +38,19 @@ const graphFile = /\.(nt|ttl|tsv|txt|csv)(\.gz)?$/;
  * @throws WorkbenchError `data` for a file without triples or with one relation, and for an unknown data set; `usage` for no file
  */
 export async function openOwnGraph(place: string): Promise<OpenedGraph> {
+  const { isFile, wordsFile } = placeOf(place);
+  const own = isFile ? { ...(await readCustomGraph(place)), sources: [place] } : await importedGraph(place);
+  refuseOneRelation(own);
+  return { ...own, place, wordsFile };
+}
+
+function placeOf(place: string): { isFile: boolean; wordsFile: string } {
   const isFile = statSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
   if (!isFile && graphFile.test(place)) {
     throw new WorkbenchError('usage', `expected a file of triples, got none, at ${place}`);
   }
-  const own = isFile ? { ...(await readCustomGraph(place)), sources: [place] } : await importedGraph(place);
-  refuseOneRelation(own);
   const stem = isFile ? place.replace(graphFile, '') : parseDatasetName(place).name;
-  return { ...own, place, wordsFile: `${stem}.words.yaml` };
+  return { isFile, wordsFile: `${stem}.words.yaml` };
 }
 
 async function importedGraph(place: string): Promise<OwnGraph> {
@@ -172,9 +178,17 @@ export async function wordsOf(
   return words;
 }
 
-/** Name of the data set that `prepareOwnGraph` makes: by the graph and its owner's words alone. */
-export function preparedName({ graph, wordsFile }: Pick<OpenedGraph, 'graph' | 'wordsFile'>): string {
-  const hash = createHash('sha256').update(graph.hash);
+/**
+ * Name of the data set that `prepareOwnGraph` makes: by the bytes of the file, of a data set by its graph, and by the owner's words. Of a file
+ * no triple is read.
+ * @throws as `openOwnGraph`, for a place that is not there
+ */
+export async function preparedName(place: string): Promise<string> {
+  const { isFile, wordsFile } = placeOf(place);
+  const of = isFile
+    ? [graphFile.exec(place)?.[0] ?? '', await sha256File(place)]
+    : [(await importedGraph(place)).graph.hash];
+  const hash = createHash('sha256').update(of.join(' '));
   if (existsSync(wordsFile)) hash.update(readFileSync(wordsFile));
   return `own-${hash.digest('hex').slice(0, 12)}`;
 }
@@ -184,7 +198,7 @@ export const isPrepared = (name: string): boolean => importedNames().includes(na
 
 /** Makes the data set of a graph where it is not there yet. */
 export async function prepareOwnGraph(own: OpenedGraph, encoder: string | undefined, work: Work): Promise<void> {
-  const name = preparedName(own);
+  const name = await preparedName(own.place);
   if (isPrepared(name)) return;
   const vocabulary = openVocabulary(work);
   const words = await wordsOf(own, vocabulary, { encoder }, work);
