@@ -1,8 +1,11 @@
 /** `kgwalk train`: one run, one for each of several seeds, or a fork of a run. */
+import { readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import type { ProgressReporter } from '../src/run/progress.js';
 import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from '../plans/runs.js';
 import { addThreadsOption, inputsOption, minutesOf, repeatable } from './options.js';
@@ -59,7 +62,7 @@ async function train(preset: string | undefined, given: TrainFlags): Promise<voi
     const report = await tryRun({ ...runs[0]!, threads: threadsOf(flags.threads), signal });
     return json ? printJson(report) : printTrial(report);
   }
-  await trainRuns(runs, flags);
+  await trainRuns(runs, flags, preset);
   const folders = runs.map(({ folder }) => folder);
   if (json) return printJson({ runs: folders });
   for (const folder of folders) printLine(folder);
@@ -105,7 +108,7 @@ async function planned(
   return { flags, runs };
 }
 
-async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promise<void> {
+async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags, preset = 'own-graph'): Promise<void> {
   const threads = threadsOf(flags.threads);
   const { train: trainRun } = await import('../tasks/train.js');
   const { warnTruncated, terminalWork } = await import('./terminal.js');
@@ -115,6 +118,13 @@ async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promis
     refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
   }
   const { progress, signal } = terminalWork(flags.maxMinutes);
+  if (flags.graph !== undefined && !flags.follow && !(await hasPlugins())) {
+    // Each run keeps one core busy.
+    const waiting: PlannedRun[] = [];
+    for (const run of runs) if (!(await isFinished(run))) waiting.push(run);
+    if (Math.min(waiting.length, availableParallelism()) > 1)
+      return trainApart(waiting, flags, preset, { progress, signal });
+  }
   const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
   try {
     for (const [i, run] of runs.entries()) {
@@ -140,6 +150,40 @@ async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promis
   } finally {
     await following?.close();
   }
+}
+
+const hasPlugins = async () => (await import('../src/run/plugins.js')).loadedPlugins().length > 0;
+
+/** Trains runs side by side, each in a process of its own, and prints what it noted once it ends. */
+async function trainApart(
+  runs: readonly PlannedRun[],
+  { set, model, backend, resume }: TrainFlags,
+  preset: string,
+  { progress, signal }: { progress: ProgressReporter; signal: AbortSignal },
+): Promise<void> {
+  const { runProgram } = await import('../jobs/run-job.js');
+  const { runInterleaved } = await import('../src/run/concurrency.js');
+  const line = progress('training side by side', runs.length, 'readers');
+  let done = 0;
+  const options = [
+    ...set.flatMap((one) => ['--set', one]),
+    ...(model === undefined ? [] : ['--model', model]),
+    ...(backend === undefined ? [] : ['--backend', backend]),
+  ];
+  await runInterleaved(runs, availableParallelism(), async ({ folder, settings: { seed } }) => {
+    const log = `${folder}.log`;
+    rmSync(log, { force: true });
+    const place = ['--run-dir', folder, '--seed', String(seed), '--resume', ...(resume === true ? [] : [resume!])];
+    const end = await runProgram(['train', preset, ...options, ...place], { log, signal });
+    if (end.state === 'failed') throw new WorkbenchError('failure', `expected a trained reader, got: ${end.reason}`);
+    if (end.state === 'finished') printNote(readFileSync(log, 'utf8').split(`\n${folder}\n`)[0]!);
+    rmSync(log);
+    if (end.state === 'stopped') {
+      const hint = 'The same command resumes from there.';
+      throw new WorkbenchError('stopped', `stopped; everything so far is saved, at ${folder}`, { hint });
+    }
+    line.update(++done);
+  }).finally(() => line.finish());
 }
 
 /** Answers to three questions of valid, and how to ask others and to measure on real ones. */
