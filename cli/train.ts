@@ -154,7 +154,7 @@ async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags, preset 
 
 const hasPlugins = async () => (await import('../src/run/plugins.js')).loadedPlugins().length > 0;
 
-/** Trains runs side by side, each in a process of its own, and prints what it noted once it ends. */
+/** Trains runs side by side, each in a separate process, and prints what it noted once it ends. */
 async function trainApart(
   runs: readonly PlannedRun[],
   { set, model, backend, resume }: TrainFlags,

@@ -126,7 +126,7 @@ const mostNarrower = 400;
 const mostOfAll = 20_000;
 const mostAdded = 8;
 
-/** Least cosine of a word to one of its own relation, and margin by which it must be nearer to that than to any other's. */
+/** Least cosine of a word to one of the same relation, and margin by which it must be nearer to that than to any other's. */
 const [least, margin] = [0.35, 0.03];
 
 /** Nouns and verbs for a relation. */
@@ -134,8 +134,8 @@ export const ownWords = ({ tailIs, headIs, tailDoes, headDoes }: RelationWords):
   Object.keys({ ...tailIs, ...headIs, ...tailDoes, ...headDoes });
 
 /**
- * Cosine of a word to the nearest one of its own relation; undefined where that is far, or another relation has one about as near.
- * @param own index of its relation among `all`
+ * Cosine of a word to the nearest one of the same relation; undefined where that is far, or another relation has one about as near.
+ * @param own index of that relation among `all`
  */
 export function nearness(
   vector: Float32Array,

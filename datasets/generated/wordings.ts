@@ -16,7 +16,7 @@ import type { Vocabulary } from './vocabulary.js';
 const mostWordings = 6;
 
 const task =
-  'A word or phrase is given, and a fact that is told with it. Write other words that people use for the same, which could stand in its place: nouns for a noun, verbs in their base form for a verb.';
+  'A word or phrase is given, and a fact that uses it. Write other words that people use for the same, which could stand in its place: nouns for a noun, verbs in their base form for a verb.';
 
 const examples: readonly Example<ExtractReply>[] = [
   {

@@ -27,7 +27,7 @@ test('a new run holds its settings, environment and state', () => {
   run.close();
 });
 
-test('a run that is opened twice has settings of its own each time', () => {
+test('a run that is opened twice has separate settings each time', () => {
   const folder = join(runs(), 'a');
   create(folder).close();
   (openRun(folder).config.ppo as { sizes: number[] }).sizes.push(3);
