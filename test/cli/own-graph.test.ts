@@ -8,6 +8,9 @@ import { questionMeasure } from '../../tasks/questions/score.js';
 import { importMade } from '../../datasets/generated/import.js';
 import { readWords, writeWords } from '../../datasets/generated/words-file.js';
 import { openOwnGraph, openVocabulary, preparedName, wordsOf } from '../../tasks/own-graph.js';
+import { configHash } from '../../src/run/config-values.js';
+import { collectEnvironment } from '../../src/run/environment.js';
+import { createRun } from '../../src/run/run-folder.js';
 import { silentProgress } from '../../src/run/progress.js';
 import { says, useChatServers } from '../fixtures/chat-server.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
@@ -259,6 +262,15 @@ describe('readers over a graph without questions', () => {
     expect(await answersOf(runs.join(','))).toEqual(alike);
     expect(alike).not.toEqual(each[0]);
     expect(alike.some((entities) => entities.length > 0)).toBe(true);
+  });
+
+  test('agree with no run over anything else', async () => {
+    const folder = join(folderWith({}), 'links');
+    const config = { env: { id: 'kgwalk/LinkQuery-v1' } };
+    const environment = collectEnvironment({ configHash: configHash(config), argv: [] });
+    createRun({ folder, config, environment }).close();
+    const { err } = await kgwalk('evaluate', `${runs[0]!},${folder}`);
+    expect(err).toMatch(/expected runs over questions, which agree or not, got links/);
   });
 
   test('are refused by wrong settings, or a graph that is not there, before anything is made', async () => {
