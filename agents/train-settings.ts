@@ -79,5 +79,5 @@ export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): 
   const { config, folder } = run;
   // Values registered by a plugin, such as a kind of reward, would otherwise be refused as unknown.
   changedPluginsOf(run);
-  return loadConfig(schema, { text: JSON.stringify(config), overrides, source: folder });
+  return loadConfig(schema, { value: config, overrides, source: folder });
 }

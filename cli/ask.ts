@@ -60,7 +60,7 @@ async function ask(first: string, second: string | undefined, third: string | un
   const byAgent = agent !== undefined;
   if (!byAgent && second === undefined && graph !== undefined && !isSparqlSource(graph)) {
     const { trainOnGraph } = await import('./train.js');
-    return answer(await trainOnGraph(graph, flags.encoder), [first], others);
+    return answer((await trainOnGraph(graph, flags.encoder)).join(','), [first], others);
   }
   if (!byAgent && second === undefined) {
     throw new WorkbenchError(
@@ -70,32 +70,29 @@ async function ask(first: string, second: string | undefined, third: string | un
     );
   }
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
-  if (byAgent) return answer([agent], words, flags);
-  const { findTrained, requireTrained } = await import('../tasks/named-runs.js');
-  const runs = findTrained(first, 'best') ? [first] : first.split(',');
-  runs.forEach(requireTrained);
-  return answer(runs, words, flags);
+  if (byAgent) return answer(agent, words, flags);
+  const { requireTrained } = await import('../tasks/named-runs.js');
+  requireTrained(first);
+  return answer(first, words, flags);
 }
 
-/** @param names an agent or a run, or several runs that answer where they agree */
-async function answer(names: readonly string[], words: readonly string[], flags: Flags): Promise<void> {
+/** @param name of an agent or a run, or of several runs that answer where they agree */
+async function answer(name: string, words: readonly string[], flags: Flags): Promise<void> {
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { resolve } = await import('../tasks/named.js');
   const { lacks } = await import('../tasks/index.js');
   const { membersOf } = await import('../tasks/task.js');
   const { changedPluginsOf } = await import('../src/run/plugins.js');
   // `--agent` may name a run, too: `--agent RUN HEAD RELATION`.
-  const named = names.map((name) => ({ name, isRun: flags.agent === undefined ? true : undefined }));
-  const task = await taskFor(named, flags);
+  const named = { name, isRun: flags.agent === undefined ? true : undefined };
+  const task = await taskFor([named], flags);
   const work = terminalWork();
-  const all = named.map((one) => resolve(task, one, flags));
-  const members = all.flatMap(({ trained }) => (trained ? membersOf(trained) : []));
+  const which = resolve(task, named, flags);
+  const { trained } = which;
+  const members = trained ? membersOf(trained) : [];
   for (const line of new Set(members.flatMap(({ run }) => changedPluginsOf(run)))) work.note(line);
   const { open, agreement } = task.ask ?? lacks('something to ask', 'an environment of episodes');
-  const opened =
-    all.length === 1
-      ? open(all[0]!, flags, work)
-      : (agreement ?? lacks('runs over questions, which agree or not', `runs over ${task.name}`))(all, flags, work);
+  const opened = agreement && trained?.agree ? agreement({ ...which, trained }, flags, work) : open(which, flags, work);
   try {
     printShown(await opened.ask(words), flags.json);
   } finally {

@@ -19,7 +19,10 @@ export function register(program: Command): void {
   const command = program
     .command('evaluate')
     .description('measure how often an agent is right, with intervals, slices, coverage and cost')
-    .argument('[run]', 'name or folder of a run; RUN@clone names a checkpoint, RUN+RUN several runs as one')
+    .argument(
+      '[run]',
+      'name or folder of a run; RUN@clone names a checkpoint, RUN+RUN several runs as one, RUN,RUN several that must agree',
+    )
     .option(
       '--agent <name>',
       'evaluate an untrained agent instead of a run: frequency, fiske, tog …; on links transe, bilinear, rules or random',

@@ -31,6 +31,10 @@ export function register(program: Command): void {
       'what `questions words` wrote (default: GRAPH.words.yaml if it is there, else found again)',
     )
     .option('--encoder <model>', encoderOption)
+    .option(
+      '--paraphrase <model>',
+      'language model that says relations in other words: FILE.gguf, a name of `models list`, or http(s)://HOST/v1#MODEL; kept is what names its own relation better than any other',
+    )
     .option('--count <n>', 'questions', '20000')
     .option('--hops <n>', 'longest chain of relations, 1 to 3', '3')
     .option('--seed <n>', 'seed of everything', '0')
@@ -78,6 +82,7 @@ interface MakeFlags {
   name?: string;
   words?: string;
   encoder?: string;
+  paraphrase?: string;
   count: string;
   hops: string;
   seed: string;
@@ -88,11 +93,12 @@ interface MakeFlags {
 }
 
 async function make(place: string, flags: MakeFlags): Promise<void> {
-  const { name, words: file, encoder, topicsReturn = false, test, json } = flags;
+  const { name, words: file, encoder, paraphrase: model, topicsReturn = false, test, json } = flags;
   const { wholeNumber } = await import('../tasks/flags.js');
   const { importMade, questionsOf } = await import('../datasets/generated/import.js');
   const { datasetFolder } = await import('../datasets/imported-dataset.js');
-  const { openOwnGraph, openVocabulary, wordsOf } = await import('../tasks/own-graph.js');
+  const { openOwnGraph, openVocabulary, paraphrase, wordsOf } = await import('../tasks/own-graph.js');
+  const { refuseSimulated } = await import('../tasks/language-model.js');
   const { terminalWork } = await import('./terminal.js');
   const show = wholeNumber(flags.show, '--show', 1);
   if (name === undefined && show === undefined) {
@@ -106,16 +112,19 @@ async function make(place: string, flags: MakeFlags): Promise<void> {
   };
   // Checks the name before any work.
   if (name !== undefined) datasetFolder(name);
+  if (model !== undefined) refuseSimulated(model, '--paraphrase');
   const own = await openOwnGraph(place);
   const work = terminalWork();
   const vocabulary = openVocabulary(work);
   const words = await wordsOf(own, vocabulary, { file, encoder }, work);
+  const about =
+    model === undefined ? {} : await paraphrase(own, words, vocabulary, { encoder, model, seed: options.seed }, work);
   if (show !== undefined) {
     const made = questionsOf(own, words, vocabulary, options);
     if (json) return printJson(made);
     return printTable(made.map(({ question, chains }) => ({ question, chain: chains![0]!.join(' → ') })));
   }
-  const manifest = await importMade(own, words, vocabulary, { ...options, name: name!, test });
+  const manifest = await importMade(own, words, vocabulary, { ...options, name: name!, test, about });
   const { loadTask } = await import('../tasks/index.js');
   printShown((await loadTask('questions')).datasets!.imported(manifest as never), json);
   printNote(`\n${commandLine('train', 'own-graph', '--set', `data.dataset=${name!}`, '--seeds', '0,1,2')}`);

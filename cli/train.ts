@@ -1,8 +1,11 @@
 /** `kgwalk train`: one run, one for each of several seeds, or a fork of a run. */
+import { readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import type { ProgressReporter } from '../src/run/progress.js';
 import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from '../plans/runs.js';
 import { addThreadsOption, inputsOption, minutesOf, repeatable } from './options.js';
@@ -59,7 +62,7 @@ async function train(preset: string | undefined, given: TrainFlags): Promise<voi
     const report = await tryRun({ ...runs[0]!, threads: threadsOf(flags.threads), signal });
     return json ? printJson(report) : printTrial(report);
   }
-  await trainRuns(runs, flags);
+  await trainRuns(runs, flags, preset);
   const folders = runs.map(({ folder }) => folder);
   if (json) return printJson({ runs: folders });
   for (const folder of folders) printLine(folder);
@@ -68,8 +71,18 @@ async function train(preset: string | undefined, given: TrainFlags): Promise<voi
   printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
 }
 
+/** Seeds of readers over a graph without questions. */
+const ownSeeds = '0,1,2';
+
 /** Readers over a graph without questions, trained where they are not yet. @returns folders of their runs */
 export async function trainOnGraph(graph: string, model: string | undefined): Promise<string[]> {
+  const { isPrepared, preparedName } = await import('../tasks/own-graph.js');
+  const { runIn } = await import('../src/run/run-folder.js');
+  const { runsFolder } = await import('../src/run/locations.js');
+  const name = await preparedName(graph);
+  const there = ownSeeds.split(',').map((seed) => join(runsFolder(), `${name}-s${seed}`));
+  // What is there is asked without loading what trains.
+  if (isPrepared(name) && there.every((folder) => runIn(folder)?.state.status === 'finished')) return there;
   const { flags, runs } = await planned(undefined, { graph, set: [], ...(model !== undefined && { model }) });
   await trainRuns(runs, flags);
   return runs.map(({ folder }) => folder);
@@ -86,16 +99,16 @@ async function planned(
   const { terminalWork } = await import('./terminal.js');
   const { runsFolder } = await import('../src/run/locations.js');
   const own = await openOwnGraph(given.graph);
-  const name = preparedName(own);
+  const name = await preparedName(given.graph);
   const { seed, ...others } = given;
-  const { set, seeds = seed ?? '0,1,2', runDir = join(runsFolder(), name), resume = true } = others;
+  const { set, seeds = seed ?? ownSeeds, runDir = join(runsFolder(), name), resume = true } = others;
   const flags = { ...others, seeds, runDir, resume, set: [`data.dataset=${name}`, ...set] };
   const runs = await plannedRuns(preset ?? 'own-graph', flags);
   await prepareOwnGraph(own, given.model, terminalWork());
   return { flags, runs };
 }
 
-async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promise<void> {
+async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags, preset = 'own-graph'): Promise<void> {
   const threads = threadsOf(flags.threads);
   const { train: trainRun } = await import('../tasks/train.js');
   const { warnTruncated, terminalWork } = await import('./terminal.js');
@@ -105,6 +118,13 @@ async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promis
     refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
   }
   const { progress, signal } = terminalWork(flags.maxMinutes);
+  if (flags.graph !== undefined && !flags.follow && !(await hasPlugins())) {
+    // Each run keeps one core busy.
+    const waiting: PlannedRun[] = [];
+    for (const run of runs) if (!(await isFinished(run))) waiting.push(run);
+    if (Math.min(waiting.length, availableParallelism()) > 1)
+      return trainApart(waiting, flags, preset, { progress, signal });
+  }
   const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
   try {
     for (const [i, run] of runs.entries()) {
@@ -132,6 +152,40 @@ async function trainRuns(runs: readonly PlannedRun[], flags: TrainFlags): Promis
   }
 }
 
+const hasPlugins = async () => (await import('../src/run/plugins.js')).loadedPlugins().length > 0;
+
+/** Trains runs side by side, each in a separate process, and prints what it noted once it ends. */
+async function trainApart(
+  runs: readonly PlannedRun[],
+  { set, model, backend, resume }: TrainFlags,
+  preset: string,
+  { progress, signal }: { progress: ProgressReporter; signal: AbortSignal },
+): Promise<void> {
+  const { runProgram } = await import('../jobs/run-job.js');
+  const { runInterleaved } = await import('../src/run/concurrency.js');
+  const line = progress('training side by side', runs.length, 'readers');
+  let done = 0;
+  const options = [
+    ...set.flatMap((one) => ['--set', one]),
+    ...(model === undefined ? [] : ['--model', model]),
+    ...(backend === undefined ? [] : ['--backend', backend]),
+  ];
+  await runInterleaved(runs, availableParallelism(), async ({ folder, settings: { seed } }) => {
+    const log = `${folder}.log`;
+    rmSync(log, { force: true });
+    const place = ['--run-dir', folder, '--seed', String(seed), '--resume', ...(resume === true ? [] : [resume!])];
+    const end = await runProgram(['train', preset, ...options, ...place], { log, signal });
+    if (end.state === 'failed') throw new WorkbenchError('failure', `expected a trained reader, got: ${end.reason}`);
+    if (end.state === 'finished') printNote(readFileSync(log, 'utf8').split(`\n${folder}\n`)[0]!);
+    rmSync(log);
+    if (end.state === 'stopped') {
+      const hint = 'The same command resumes from there.';
+      throw new WorkbenchError('stopped', `stopped; everything so far is saved, at ${folder}`, { hint });
+    }
+    line.update(++done);
+  }).finally(() => line.finish());
+}
+
 /** Answers to three questions of valid, and how to ask others and to measure on real ones. */
 async function printExamples({ graph, runDir, seed, seeds }: TrainFlags, folders: readonly string[]): Promise<void> {
   const { exampleAnswers } = await import('../tasks/questions/agreement.js');
@@ -142,7 +196,7 @@ async function printExamples({ graph, runDir, seed, seeds }: TrainFlags, folders
   const asked = asUsual ? ['--graph', shownPath(graph!)] : [runs.join(',')];
   printNote(`\n${commandLine('ask', ...asked, 'QUESTION about [TOPIC]')}`);
   printNote(
-    `Hit@1 above is over questions that were made, and says little of real ones. On custom ones:\n${commandLine('evaluate', runs[0]!, '--questions', 'mine.jsonl')}`,
+    `Hit@1 above is over questions that were made, and says little of real ones. On custom ones:\n${commandLine('evaluate', runs.join(','), '--questions', 'mine.jsonl')}`,
   );
 }
 

@@ -12,7 +12,7 @@ const mostBytes = 4 * 2 ** 20;
 
 /** The model of a file; undefined for another kind, for one that pools otherwise, and for a larger one. */
 export async function llamaPart(path: string): Promise<LlamaPart | undefined> {
-  const { metadata, tensors } = await readGgufHeader(path);
+  const { metadata, tensors } = readGgufHeader(path);
   const file = new Uint8Array(readFileSync(path));
   const is = (key: string, value: string) => metadata.get(key) === value;
   const isOurs =

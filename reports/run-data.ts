@@ -110,8 +110,11 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     ? readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id)
     : [record.n, record.limit, record.seed];
   const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
-  // An ensemble `RUN+RUN` belongs to none of its runs; its evaluation may be stored in any of them.
-  const by = record.run?.includes('+') ? record.run : (run ?? record.run ?? dirname(dirname(resolve(folder))));
+  // An ensemble `RUN+RUN` or `RUN,RUN` belongs to none of its runs; its evaluation may be stored in any of them.
+  const by =
+    record.run !== undefined && /[+,]/.test(record.run)
+      ? record.run
+      : (run ?? record.run ?? dirname(dirname(resolve(folder))));
   const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
   return {
     name: basename(folder),

@@ -296,7 +296,7 @@ function trainedName(trained: Trained): string {
     const name = resolvePath(runsFolder(), id) === folder ? id : folder;
     return checkpoint === trained.checkpoint ? name : `${name}@${checkpoint}`;
   });
-  return names.join('+');
+  return names.join(trained.agree ? ',' : '+');
 }
 
 /** The model that the options name, where an agent asks one. @throws WorkbenchError `usage` for a model that none asks */

@@ -85,7 +85,6 @@ export async function loadTask(name: TaskName): Promise<AnyTask> {
 /** Hints of commands, by what they need of a task and not every task has. */
 const hintsOf = {
   'something to ask': 'Episodes are played by kgwalk evaluate RUN.',
-  'runs over questions, which agree or not': 'RUN+RUN answers as one.',
   'data of dialogues or links to pretrain vectors of':
     'Walkers over questions read no pretrained vectors: train them at once.',
   'links to predict': 'Missing triples are predicted by runs and agents of links alone.',

@@ -1,6 +1,7 @@
 /** A real language model, as `--model` and `--model-set` name it: a file or a server. */
 import { once } from 'node:events';
 import { z } from 'zod';
+import { oracleRates } from '../evaluation/oracle/open-oracle.js';
 import type { LanguageModel, Usage } from '../src/llm/language-model.js';
 import { defaultModel, embeddedModelName } from '../src/llm/model-files.js';
 import { loadConfig } from '../src/run/config.js';
@@ -113,6 +114,14 @@ export async function openRealModel(
   const model = withRoom(await openLanguageModel(spec, { server }));
   await reach(spec.replace(/#.*$/s, ''));
   return choices === 'likelihood' ? openLanguageModel(spec, { server: { ...server, scores: true } }) : model;
+}
+
+/** @throws WorkbenchError `usage` for a simulated model, which stands in for none where there is nothing that it knows */
+export function refuseSimulated(spec: string, flag: string): void {
+  if (oracleRates(spec) === undefined) return;
+  throw new WorkbenchError('usage', `expected a real model, got ${spec}, at ${flag}`, {
+    hint: 'A simulated model knows the answers of data sets, and nothing else.',
+  });
 }
 
 /** @throws WorkbenchError `config` for replies that may take more than half of the context */

@@ -8,21 +8,32 @@ import { findRun, nearestRun, openRun } from '../src/run/run-folder.js';
 import { membersOf, type Trained } from './task.js';
 
 /**
- * A run by name or folder, with the checkpoint behind an `@`, or several that answer as one: `first+second@clone+third`.
+ * A run by name or folder, with the checkpoint behind an `@`, or several that answer as one: `first+second@clone+third`, and
+ * `first,second` of runs over questions that answer where they agree.
  * @param checkpoint of those that name none
  * @returns undefined where there is no such run
- * @throws WorkbenchError `usage` for several that do not walk the same, `data` where only some of them are there
+ * @throws WorkbenchError `usage` for several that do not walk the same, or cannot agree; `data` where only some of them are there
  */
 export function findTrained(name: string, checkpoint: string): Trained | undefined {
   const one = findRun(name);
   if (one) return { checkpoint, ...one };
-  const names = namesOf(name);
+  const agree = name.includes(',');
+  const names = agree ? name.split(',') : namesOf(name);
   const found = names.map(findRun);
   if (names.length < 2 || !found.some((run) => run)) return undefined;
   const members = found.map((run, i) => ({ checkpoint, ...(run ?? { run: openRun(names[i]!) }) }));
-  refuseUnlike(members.map(({ run }) => run));
   const [first, ...others] = members as [Trained, ...Trained[]];
-  return { ...first, others };
+  if (!agree) refuseUnlike(members.map(({ run }) => run));
+  else refuseWithoutAnswers(members.map(({ run }) => run));
+  return { ...first, others, ...(agree && { agree }) };
+}
+
+function refuseWithoutAnswers(runs: readonly RunInfo[]): void {
+  const other = runs.find(({ config }) => (config.env as { id?: string } | undefined)?.id !== 'kgwalk/RelationWalk-v1');
+  if (!other) return;
+  throw new WorkbenchError('usage', `expected runs over questions, which agree or not, got ${other.id}`, {
+    hint: 'RUN+RUN answers as one.',
+  });
 }
 
 /** Refuses a name of no run, where nothing else can be meant: the error names what is missing. @throws WorkbenchError as `openRun` */

@@ -30,7 +30,7 @@ export const agentGroups: Readonly<Record<string, (asksModel: boolean) => boolea
 export async function taskOf(named: readonly Named[], flags: DataFlags & ResultFlags): Promise<AnyTask> {
   const task = await taskMeant(named, flags);
   for (const { name, isRun } of named) {
-    if (isRun === true || task.agents.has(name) || name.includes('+') || namedRun(name)) continue;
+    if (isRun === true || task.agents.has(name) || /[+,]/.test(name) || namedRun(name)) continue;
     const owners = (await allTasks()).filter(({ agents }) => agents.has(name)).map((one) => one.name);
     if (owners.length === 0) continue;
     const got = `${agentOf(name)}, which is for ${owners.join(' and ')}`;
@@ -54,7 +54,7 @@ async function taskMeant(named: readonly Named[], { dataset, evaluations }: Data
     isRun === true ? [] : (await allTasks()).filter(({ agents }) => agents.has(name));
   for (const one of named) {
     // Tasks are loaded for their agents' names only where a run might have such a name, too: the agent goes before it.
-    if (!one.name.includes('+') && !namedRun(one.name)) continue;
+    if (!/[+,]/.test(one.name) && !namedRun(one.name)) continue;
     const run = (await having(one)).length > 0 ? undefined : findTrained(one.name, '')?.run;
     if (run?.config.policy !== undefined) return taskOfConfig(run.config);
     const data = run && datasetOf(run);
@@ -103,7 +103,7 @@ export function resolve(
   const isList = parts.length > 1 && parts.some((part) => task.agents.has(part));
   const expected = isRun === false ? 'an agent' : 'an agent or a run';
   throw new WorkbenchError('usage', `expected ${expected}, got ${JSON.stringify(name)}`, {
-    hint: `${isList ? 'Agents are parted by spaces. ' : (otherKind(name) ?? (near === undefined ? '' : `Did you mean "${near}"? `))}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint, RUN+RUN several as one.`,
+    hint: `${isList ? 'Agents are parted by spaces. ' : (otherKind(name) ?? (near === undefined ? '' : `Did you mean "${near}"? `))}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint, RUN+RUN several as one, RUN,RUN several that must agree.`,
   });
 }
 

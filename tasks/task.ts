@@ -54,6 +54,8 @@ export interface Trained {
   checkpoint: string;
   /** Further members of an ensemble, whose log-probabilities are averaged; absent for one run. */
   others?: readonly { run: RunInfo; checkpoint: string }[];
+  /** True for members that are not averaged: they answer what all of them say alike. */
+  agree?: boolean;
 }
 
 /** All of its runs. */
@@ -221,7 +223,7 @@ export interface TaskAsk<S extends Sample, D extends Data<S>> {
   /** Nothing is loaded before the first is asked. */
   open(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
   /** Several that are asked the same, and answer where they agree. */
-  agreement?(all: readonly Resolved[], flags: EvaluationFlags, work: Work): OpenedAsk;
+  agreement?(which: Resolved & { trained: Trained }, flags: EvaluationFlags, work: Work): OpenedAsk;
 }
 
 /** Results beyond the record of an evaluation, each where the task has it. */

@@ -53,6 +53,8 @@ export interface MadeOptions extends MakeOptions {
   name: string;
   /** File of further questions, in the format of custom ones, which become the test part. */
   test?: string | undefined;
+  /** Further facts of how the words were found, for the record. */
+  about?: Readonly<Record<string, string | number>>;
   home?: string;
 }
 
@@ -61,7 +63,7 @@ export async function importMade(
   own: OwnGraph,
   words: ReadonlyMap<string, RelationWords>,
   vocabulary: Vocabulary,
-  { name, test, home, ...options }: MadeOptions,
+  { name, test, about, home, ...options }: MadeOptions,
 ): Promise<QuestionManifest> {
   const { graph, aliases, note, sources } = own;
   const report: ImportReport = { notes: [] };
@@ -98,7 +100,7 @@ export async function importMade(
       sources: test === undefined ? sources : [...sources, test],
       generated: {
         by: 'kgwalk questions make',
-        settings: { ...options, vocabulary: vocabulary.name, words: wordsHash },
+        settings: { ...options, vocabulary: vocabulary.name, words: wordsHash, ...about },
       },
     },
     home,

@@ -1,7 +1,7 @@
 /** Questions about a graph from its triples and words for its relations: chains that lead somewhere, worded. */
 import type { Graph } from '../../src/kg/graph.js';
 import { headsByRelation } from '../../src/kg/adjacency.js';
-import { firstEdge, initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
+import { firstEdge, initialFrontier, relationRange, stepFrontier } from '../../src/kg/frontier.js';
 import { pick, pickWeighted, Rng } from '../../src/run/seeds.js';
 import { markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import { Phraser } from './phrases.js';
@@ -106,6 +106,12 @@ function drawChain(
       while (options.length > 0 && next === undefined) {
         const option = pickWeighted(rng, options, (relation) => weights.get(relation)!);
         options = options.filter((other) => other !== option);
+        // One of them alone leads too far: found without collecting where to, which for a hub takes long. The topic may drop out.
+        const isFar = (entity: number) => {
+          const [begin, end] = relationRange(graph, entity, option);
+          return end - begin > limit + 1;
+        };
+        if (front.entities.some(isFar)) continue;
         const reached = stepFrontier(graph, front, option, topicsReturn ? [] : [topic]);
         if (reached.entities.length === 0 || reached.entities.length > limit) continue;
         [next, front] = [option, reached];

@@ -31,7 +31,13 @@ const patterns = (): Patterns =>
   ));
 
 /** Weight of all words of a source together; those of a name count each by itself. */
-const sourceWeights: Readonly<Record<WordSource, number>> = { name: 3, owner: 4, vocabulary: 2.5, model: 5 };
+const sourceWeights: Readonly<Record<WordSource, number>> = {
+  name: 3,
+  owner: 4,
+  vocabulary: 2.5,
+  paraphrase: 2.5,
+  model: 5,
+};
 
 /** Words for a relation in one direction, from the topic S towards what is asked for. */
 interface Said {

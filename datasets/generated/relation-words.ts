@@ -5,8 +5,8 @@ import { dot, type StateEncoder, type TextVectors, textVectors } from '../../src
 import { baseOf, isPreposition, singular, wordsOfName } from './english.js';
 import type { Vocabulary } from './vocabulary.js';
 
-/** Sources of words: the relation's name, general vocabulary, a language model, or the owner of the graph. */
-export const wordSources = ['name', 'vocabulary', 'model', 'owner'] as const;
+/** Sources of words: the relation's name, general vocabulary, a language model (kinds, or wordings), or the owner of the graph. */
+export const wordSources = ['name', 'vocabulary', 'model', 'paraphrase', 'owner'] as const;
 export type WordSource = (typeof wordSources)[number];
 
 /** Words with their sources: nouns in the singular, verbs as phrases in their base form. */
@@ -126,8 +126,27 @@ const mostNarrower = 400;
 const mostOfAll = 20_000;
 const mostAdded = 8;
 
-/** Margin by which a word must be nearer to its own relation than to any other's, by cosine. */
-const margin = 0.03;
+/** Least cosine of a word to one of the same relation, and margin by which it must be nearer to that than to any other's. */
+const [least, margin] = [0.35, 0.03];
+
+/** Nouns and verbs for a relation. */
+export const ownWords = ({ tailIs, headIs, tailDoes, headDoes }: RelationWords): string[] =>
+  Object.keys({ ...tailIs, ...headIs, ...tailDoes, ...headDoes });
+
+/**
+ * Cosine of a word to the nearest one of the same relation; undefined where that is far, or another relation has one about as near.
+ * @param own index of that relation among `all`
+ */
+export function nearness(
+  vector: Float32Array,
+  all: readonly (readonly Float32Array[])[],
+  own: number,
+): number | undefined {
+  const near = (of: readonly Float32Array[]) => Math.max(-1, ...of.map((other) => dot(vector, other)));
+  const similarity = near(all[own]!);
+  const isOwn = all.every((other, o) => o === own || near(other) + margin < similarity);
+  return isOwn && similarity > least ? similarity : undefined;
+}
 
 /** Worth of a word's use in texts, beside its cosine: common words are what people say. */
 const commonness = 0.07;
@@ -171,14 +190,11 @@ export async function relationWordsOf(
   );
   for (const [i, words] of [...all.values()].entries()) {
     const found = await vectors.of(offered[i]!, signal);
-    const near = (vector: Float32Array, of: readonly Float32Array[]) =>
-      Math.max(-1, ...of.map((other) => dot(vector, other)));
     const kept = offered[i]!.flatMap((word, w) => {
-      const similarity = near(found[w]!, ownVectors[i]!);
-      const isOwn = ownVectors.every((other, o) => o === i || near(found[w]!, other) + margin < similarity);
-      return isOwn && similarity > 0.35
-        ? [{ word, rank: similarity + commonness * Math.log1p(vocabulary.usesOf(word)) }]
-        : [];
+      const similarity = nearness(found[w]!, ownVectors, i);
+      return similarity === undefined
+        ? []
+        : [{ word, rank: similarity + commonness * Math.log1p(vocabulary.usesOf(word)) }];
     });
     const best = kept.sort((a, b) => b.rank - a.rank).slice(0, mostAdded);
     await dropUnlike(words, vectors, signal);

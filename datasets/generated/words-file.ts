@@ -5,7 +5,7 @@ import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile } from '../../src/run/files.js';
 import { nearestName, printable } from '../../src/run/printable.js';
-import { type RelationWords, wordSources, type Words } from './relation-words.js';
+import { ownWords, type RelationWords, wordSources, type Words } from './relation-words.js';
 
 const word = z.string().trim().min(1).max(80);
 /** Words with their sources; a plain list is the owner's. */
@@ -29,10 +29,7 @@ const heading = `What the relations of a graph are called in questions. Read, co
   tailIs: the tail is the … of the head      tailDoes: the tail …s the head       tail: kinds of things at the tail
   headIs: the head is the … of the tail      headDoes: the head …s the tail       head: kinds of things at the head
 Nouns in the singular, verbs in their base form with what follows them (direct, play for, be born in). Behind each word stands where it came
-from: name, vocabulary, model or owner; a plain list such as [birthplace, home town] is taken as the owner's.`;
-
-const ownWords = ({ tailIs, headIs, tailDoes, headDoes }: RelationWords): string[] =>
-  Object.keys({ ...tailIs, ...headIs, ...tailDoes, ...headDoes });
+from: name, vocabulary, model, paraphrase or owner; a plain list such as [birthplace, home town] is taken as the owner's.`;
 
 /** True where there is no word for a relation: of `p17` there is none. */
 export const saysNothing = (words: RelationWords): boolean => ownWords(words).every((one) => !/\p{L}{3}/u.test(one));

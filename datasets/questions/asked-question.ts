@@ -38,7 +38,8 @@ export function askedQuestion(
   const named = (span: Span) => withSymbols(span, text, graph, names);
   const mentions = marked.spans.length > 0 ? marked.spans : mentionsIn(text, names).slice(0, 1).map(named);
   if (mentions.length === 0 && needsTopic) {
-    const hint = 'Put its topic entity in [brackets], as named in the graph.';
+    const near = capitalRuns(text).flatMap((one) => nearestName(one, graph.entityNames) ?? []);
+    const hint = `${near.length > 0 ? `Did you mean ${[...new Set(near)].map((one) => `[${one}]`).join(' or ')}? ` : ''}Put its topic entity in [brackets], as named in the graph.`;
     const message = `expected a name of the graph in the question, got none in ${JSON.stringify(text)}`;
     throw new WorkbenchError('usage', message, { hint });
   }
@@ -81,6 +82,10 @@ const littleWords = new Set(
     ' ',
   ),
 );
+
+/** Words in capitals that follow each other, the first word of the question left out: what may be meant as a name. */
+const capitalRuns = (question: string): string[] =>
+  question.match(/(?<=\s)\p{Lu}[\p{L}\p{N}\p{M}'-]*(?: \p{Lu}[\p{L}\p{N}\p{M}'-]*)*/gu)?.slice(0, 3) ?? [];
 
 /** Longest names in a question, possibly none. @throws WorkbenchError `usage` for several */
 function mentionsIn(question: string, names: NameIndex): Span[] {

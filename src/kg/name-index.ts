@@ -8,6 +8,8 @@ const leadingArticle = /^(?:the|a|an) (?=.)/;
  * dropped, spaces collapsed, one leading article dropped. A name of punctuation only, such as the film `$`, keeps it.
  */
 export function normalizeName(name: string): string {
+  // Most names of a graph, at a tenth of the time.
+  if (/^[a-z\d]+( [a-z\d]+)*$/i.test(name)) return name.toLowerCase().replace(leadingArticle, '');
   const folded = name.normalize('NFKC').toLowerCase();
   const words = folded
     .replace(/(?<=\p{L})['’](?=\p{L})/gu, '')
@@ -32,7 +34,8 @@ const withoutAccents = (name: string) => name.normalize('NFD').replace(/\p{Mn}/g
 
 /** Entities by normalised name or alias; homonyms map to all their entities. */
 export class NameIndex {
-  readonly #entities = new Map<string, number[]>();
+  readonly #entities = new Map<string, number | number[]>();
+  /** Names with accents, without them. */
   #plain: Map<string, number[]> | undefined;
   /** Words of the longest name: bound for n-grams of a question. */
   readonly maxWords: number;
@@ -44,9 +47,12 @@ export class NameIndex {
       const key = normalizeName(name);
       if (key === '') return;
       const known = this.#entities.get(key);
-      if (!known) this.#entities.set(key, [entity]);
+      if (known === undefined) this.#entities.set(key, entity);
+      else if (typeof known === 'number') this.#entities.set(key, known === entity ? known : [known, entity]);
       else if (!known.includes(entity)) known.push(entity);
-      maxWords = Math.max(maxWords, key.split(' ').length);
+      let words = 1;
+      for (let at = key.indexOf(' '); at >= 0; at = key.indexOf(' ', at + 1)) words++;
+      maxWords = Math.max(maxWords, words);
     };
     graph.entityNames.forEach(add);
     for (const [entity, names] of aliases) for (const name of names) add(name, entity);
@@ -55,7 +61,12 @@ export class NameIndex {
 
   /** Entity ids of a name in order of first appearance; empty if unknown. */
   lookup(name: string): readonly number[] {
-    return this.#entities.get(normalizeName(name)) ?? [];
+    return this.#of(normalizeName(name));
+  }
+
+  #of(key: string): readonly number[] {
+    const found = this.#entities.get(key) ?? [];
+    return typeof found === 'number' ? [found] : found;
   }
 
   /** Like `lookup`; where nothing is found, accents are ignored on both sides. */
@@ -64,11 +75,12 @@ export class NameIndex {
     if (found.length > 0) return found;
     if (!this.#plain) {
       this.#plain = new Map();
-      for (const [key, entities] of this.#entities) {
-        const plain = withoutAccents(key);
-        this.#plain.set(plain, [...(this.#plain.get(plain) ?? []), ...entities]);
+      for (const key of this.#entities.keys()) {
+        const plain = /^[ -~]*$/.test(key) ? key : withoutAccents(key);
+        if (plain !== key) this.#plain.set(plain, [...(this.#plain.get(plain) ?? []), ...this.#of(key)]);
       }
     }
-    return this.#plain.get(withoutAccents(normalizeName(name))) ?? [];
+    const plain = withoutAccents(normalizeName(name));
+    return [...this.#of(plain), ...(this.#plain.get(plain) ?? [])].sort((a, b) => a - b);
   }
 }

@@ -9,7 +9,7 @@ import { nearestName } from '../run/printable.js';
 import { removablePath, type Removal, removeInside } from '../run/remove.js';
 import { lockFolder } from '../run/run-lock.js';
 import { masked } from '../run/secrets.js';
-import { checkGguf } from './gguf/read-header.js';
+import { readGgufHeader } from './gguf/read-header.js';
 import { downloadedModelFile, downloadedModels, newModelFile, modelRegistry } from './model-files.js';
 
 const recordSchema = z.strictObject({
@@ -110,7 +110,7 @@ export async function downloadModel(
       hint: 'Choose another with --name, or delete that file.',
     });
   }
-  const download = { url: address, file, check: checkGguf, label: name, sha256: sha256 ?? before?.sha256 };
+  const download = { url: address, file, check: readGgufHeader, label: name, sha256: sha256 ?? before?.sha256 };
   const { kept, ...found } = await downloadFile({ ...options, ...download });
   const hashFrom = sha256 === undefined ? (before?.hashFrom ?? found.hashFrom) : found.hashFrom;
   const { bytes } = found;

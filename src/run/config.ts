@@ -19,11 +19,13 @@ interface ConfigInput {
   file?: string;
   /** YAML, instead of a file. */
   text?: string;
+  /** Values that were parsed already, instead of a file. */
+  value?: unknown;
   /** `a.b=value`, later ones win; values are YAML. */
   overrides?: readonly string[];
   /** Place of overrides in messages. Default `--set`. */
   place?: string;
-  /** Name of `text` in messages. Default `config`. */
+  /** Name of `text` or `value` in messages. Default `config`. */
   source?: string;
 }
 
@@ -34,7 +36,7 @@ interface ConfigInput {
  */
 export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): z.output<S> {
   const name = input.file ?? input.source ?? 'config';
-  const source = input.file === undefined ? parseConfigText(input.text ?? '', name) : readConfigFile(input.file);
+  const source = sourceOf(input, name);
   const read = (input.overrides ?? []).map(parseOverride);
   const problems = [...source.problems, ...read.flatMap((one) => ('problem' in one ? [one.problem] : []))];
   const overrides = read.flatMap((one) => ('problem' in one ? [] : [one]));
@@ -50,6 +52,11 @@ export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): 
   const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides, place);
   // Two rules broken by one value, such as integer and minimum, become one message with the range.
   throw configError([...new Set(result.error.issues.flatMap((issue) => describeIssue(issue, value, keys, placeOf)))]);
+}
+
+function sourceOf({ file, text = '', value }: ConfigInput, name: string): ConfigSource {
+  if (value !== undefined) return { value, problems: [], placeOf: () => name };
+  return file === undefined ? parseConfigText(text, name) : readConfigFile(file);
 }
 
 /** A copy of `value` with these keys set; only own keys are followed, never a prototype. */

@@ -39,14 +39,14 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)) + 1, name.length);
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase());
+    const distance = editDistance(wanted, candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
-function editDistance(a: string, b: string): number {
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment); `limit` or more where there are as many. */
+function editDistance(a: string, b: string, limit: number): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
@@ -57,6 +57,8 @@ function editDistance(a: string, b: string): number {
       const swap = isSwap ? before[j - 2]! + 1 : Infinity;
       row.push(Math.min(substitution, previous[j]! + 1, row[j - 1]! + 1, swap));
     }
+    // Swaps reach back two rows.
+    if (Math.min(...row) >= limit && Math.min(...previous) >= limit) return limit;
     [before, previous] = [previous, row];
   }
   return previous[b.length]!;

@@ -184,10 +184,21 @@ function readRun(folder: string): RunInfo {
   };
 }
 
+/** Settings by the text that they were parsed from: a command opens a run several times. */
+const parsed = new Map<string, Record<string, unknown>>();
+
 function readConfig(file: string): Record<string, unknown> {
-  const { value, problems } = parseConfigText(readTextFile(file, 'the settings of a run', longestConfig), file);
   const about = { what: 'the settings of a run', place: file };
-  if (problems.length === 0) return ofShape(value, z.record(z.string(), z.unknown()), about);
+  const text = readTextFile(file, about.what, longestConfig);
+  const known = parsed.get(text);
+  if (known) return structuredClone(known);
+  const { value, problems } = parseConfigText(text, file);
+  if (problems.length === 0) {
+    const config = ofShape(value, z.record(z.string(), z.unknown()), about);
+    if (parsed.size >= 64) parsed.clear();
+    parsed.set(text, structuredClone(config));
+    return config;
+  }
   throw new WorkbenchError('data', `expected ${about.what}, got a broken file: ${problems[0]!}`);
 }
 

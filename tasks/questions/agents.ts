@@ -1,5 +1,10 @@
 /** Agents that answer questions, opened: by name with switches, or from the folder of their run. */
-import type { QuestionAgent, QuestionAgentResources, QuestionAnswer } from '../../agents/question-agent.js';
+import {
+  noAnswer,
+  type QuestionAgent,
+  type QuestionAgentResources,
+  type QuestionAnswer,
+} from '../../agents/question-agent.js';
 import { questionAgents, questionMethods } from '../../agents/question-agents.js';
 import { loadRelationRanker } from '../../agents/relation-walker/agent.js';
 import { encoderModelOf, missingModel } from '../../agents/trained-run.js';
@@ -18,7 +23,7 @@ import { type AgentFlags, type DataFlags, type EvaluationFlags, wholeNumber } fr
 import { noSuchRun, weightsOf } from '../named-runs.js';
 import { findRun } from '../../src/run/run-folder.js';
 import { agentOptions, openByName, refuseUnread } from '../open-agent.js';
-import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
+import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained, type Work } from '../task.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
 import { questionScorer } from './score.js';
@@ -122,7 +127,7 @@ export async function openQuestionAgent(
   { dataset, graph, names, train }: QuestionGraph,
   { seed, encoder: wanted, flags }: Pick<OpenOptions, 'encoder' | 'flags'> & { seed: number },
 ): Promise<OpenedQuestionAgent> {
-  if (which.trained) return openTrained(which.trained, graph, wanted, flags);
+  if (which.trained) return (which.trained.agree ? openAgreeing : openTrained)(which.trained, graph, wanted, flags);
   const { made, ...opened } = await openByName(
     questionAgents,
     which,
@@ -158,11 +163,47 @@ async function openWalker(name: string, of: Parameters<typeof loadRelationRanker
   return { ranker, close, checkpointHash: await sha256File(resolveCheckpoint(run.folder, checkpoint).file) };
 }
 
+/** Runs as one agent, which answers what all of them say alike and else nothing, with their mean confidence. */
+async function openAgreeing(trained: Trained, ...options: OpenOptionsOfRun): Promise<OpenedQuestionAgent> {
+  const all: OpenedQuestionAgent[] = [];
+  const close = async () => {
+    for (const one of all) await one.close();
+  };
+  try {
+    for (const one of membersOf(trained)) all.push(await openTrained(one, ...options));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const agents = all.map(({ agent }) => agent);
+  return {
+    ...all[0]!,
+    hashes: { ...all[0]!.hashes, checkpoint: await weightsOf(trained) },
+    agent: {
+      ...agents[0]!,
+      async prepare(tasks, signal) {
+        for (const agent of agents) await agent.prepare?.(tasks, signal);
+      },
+      async answer(task, session) {
+        const given: QuestionAnswer[] = [];
+        for (const agent of agents) given.push(await agent.answer(task, session));
+        const sum = (of: (answer: QuestionAnswer) => number | undefined) =>
+          given.reduce((all, one) => all + (of(one) ?? 0), 0);
+        const cost = { encodes: sum(({ cost }) => cost.encodes), graphReads: sum(({ cost }) => cost.graphReads) };
+        const said = new Set(given.map(({ entities }) => [...entities].sort().join()));
+        if (said.size > 1) return { ...noAnswer('runs differ'), cost };
+        return { ...given[0]!, cost, confidence: sum(({ confidence }) => confidence) / given.length || undefined };
+      },
+    },
+    close,
+  };
+}
+
+type OpenOptionsOfRun = [graph: Graph, modelPath: string | undefined, flags: AgentFlags];
+
 async function openTrained(
-  trained: NonNullable<Resolved['trained']>,
-  graph: Graph,
-  modelPath: string | undefined,
-  { backend, beamWidth: width }: AgentFlags,
+  trained: Trained,
+  ...[graph, modelPath, { backend, beamWidth: width }]: OpenOptionsOfRun
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
   const options = { modelPath, graph, beamWidth, backend: backend === undefined ? undefined : executorOf(backend) };

@@ -3,7 +3,7 @@ import { loadQuestionDataset, parseDatasetName } from '../../datasets/questions/
 import type { Section } from '../../src/run/evaluation.js';
 import { usualFlags, type EvaluationFlags } from '../flags.js';
 import { datasetOf, findTrained, sameOfRuns } from '../named-runs.js';
-import type { OpenedAsk, Resolved, ShownAnswer, Work } from '../task.js';
+import { membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Trained, type Work } from '../task.js';
 import { askedGraph, markedQuestion, openAskQuestion } from './ask.js';
 
 /** Part of the JSON of an answer. */
@@ -30,20 +30,19 @@ const readingOf = ({ topics, chain = [] }: Said): string =>
  * Asks each of them. They agree where their answers are the same ones.
  * @throws WorkbenchError `usage` for runs of several data sets
  */
-export function openAgreement(all: readonly Resolved[], flags: EvaluationFlags, work: Work): OpenedAsk {
-  sameOfRuns(
-    all.flatMap(({ trained }) => trained?.run ?? []),
-    (run) => parseDatasetName(datasetOf(run)!).name,
-  );
-  const graph = askedGraph(all[0]!, flags, work);
-  const opened = all.map((which) => openAskQuestion(which, flags, work, graph));
+export function openAgreement(which: Resolved & { trained: Trained }, flags: EvaluationFlags, work: Work): OpenedAsk {
+  const all = membersOf(which.trained);
+  const runs = all.map(({ run }) => run);
+  sameOfRuns(runs, (run) => parseDatasetName(datasetOf(run)!).name);
+  const graph = askedGraph(which, flags, work);
+  const opened = all.map((trained) => openAskQuestion({ ...which, trained }, flags, work, graph));
   return {
     async ask(words, of) {
       const given: ShownAnswer[] = [];
       for (const one of opened) given.push(await one.ask(words, of));
       return agreed(
         given,
-        all.map(({ name, trained }) => trained?.run.id ?? name),
+        runs.map(({ id }) => id),
       );
     },
     async close() {
@@ -83,12 +82,12 @@ export function agreed(given: readonly ShownAnswer[], names: readonly string[]):
 
 /** Some questions of valid, of each number of relations one, with what the runs answer. */
 export async function exampleAnswers(runs: readonly string[], work: Work): Promise<string[]> {
-  const all = runs.map((name): Resolved => ({ name, switches: {}, trained: findTrained(name, 'best')! }));
-  const { name } = parseDatasetName(datasetOf(all[0]!.trained!.run)!);
-  const dataset = loadQuestionDataset(name);
+  const name = runs.join(',');
+  const trained = findTrained(name, 'best')!;
+  const dataset = loadQuestionDataset(parseDatasetName(datasetOf(trained.run)!).name);
   const samples = dataset.questions(await dataset.loadGraph(), { split: 'valid' });
   const byLength = Map.groupBy(samples, ({ gold }) => gold.chains[0]?.length);
-  const opened = openAgreement(all, usualFlags, work);
+  const opened = openAgreement({ name, switches: {}, trained }, usualFlags, work);
   try {
     const texts: string[] = [];
     for (const [sample] of [...byLength.values()].slice(0, 3)) {

@@ -5,7 +5,6 @@ import type { QuestionAnswer } from '../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
 import { askedQuestion } from '../../datasets/questions/asked-question.js';
 import { noCalls, questionRunner } from '../../evaluation/ask.js';
-import { oracleRates } from '../../evaluation/oracle/open-oracle.js';
 import type { AgentRunner, Attempt } from '../../evaluation/score.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
@@ -14,7 +13,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { numberText } from '../../src/run/figures.js';
 import { type AnswerFrame, answerSections } from '../answer-frame.js';
 import { budgetOf, type AgentFlags, type EvaluationFlags, wholeNumber } from '../flags.js';
-import { embeddedChatModel, openRealModel, usualChoices } from '../language-model.js';
+import { embeddedChatModel, openRealModel, refuseSimulated, usualChoices } from '../language-model.js';
 import { datasetOf } from '../named-runs.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
@@ -96,11 +95,7 @@ async function openAskedModel(
   { model: spec, modelSet, choices }: AgentFlags,
   work: Work,
 ): Promise<LanguageModel> {
-  if (spec !== undefined && oracleRates(spec) !== undefined) {
-    throw new WorkbenchError('usage', `expected a real model, got ${spec}, at --model`, {
-      hint: 'A simulated model knows the answers of data sets, not of custom questions.',
-    });
-  }
+  if (spec !== undefined) refuseSimulated(spec, '--model');
   return openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet, choices, work);
 }
 

@@ -72,7 +72,9 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
       },
     );
   }
-  const { name, labels } = dataset.manifest;
+  const { name, labels: ofDataset } = dataset.manifest;
+  // Made questions are those of the data set, not those of a file.
+  const labels = ofDataset.filter((label) => file === undefined || label !== 'generated');
   const withheld = flags.withholdHops === true || (flags.alike === true && runs.some(isUntold) && isTold(samples));
   return {
     ...opened,

@@ -55,7 +55,7 @@ test('a model is trained from the demo’s data to a file, stopped and resumed',
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
   expect(result.tokens).toBeGreaterThanOrEqual(3000);
-  expect((await readGgufHeader(result.model)).metadata.get('general.architecture')).toBe('llama');
+  expect(readGgufHeader(result.model).metadata.get('general.architecture')).toBe('llama');
   expect(readFileSync(result.picture).subarray(1, 4).toString()).toBe('PNG');
   expect(existsSync(join(out, 'training.safetensors'))).toBe(false);
 

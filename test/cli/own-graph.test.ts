@@ -1,11 +1,18 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { env } from 'node:process';
+import { dirname, join } from 'node:path';
+import { env, execPath } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readEvaluation } from '../../evaluation/keep.js';
+import { questionMeasure } from '../../tasks/questions/score.js';
 import { importMade } from '../../datasets/generated/import.js';
 import { readWords, writeWords } from '../../datasets/generated/words-file.js';
 import { openOwnGraph, openVocabulary, preparedName, wordsOf } from '../../tasks/own-graph.js';
+import { configHash } from '../../src/run/config-values.js';
+import { collectEnvironment } from '../../src/run/environment.js';
+import { createRun } from '../../src/run/run-folder.js';
 import { silentProgress } from '../../src/run/progress.js';
+import { says, useChatServers } from '../fixtures/chat-server.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -30,6 +37,7 @@ const films = [
 const fileOf = (lines: readonly string[], name = 'films.tsv') =>
   join(folderWith({ [name]: `${lines.join('\n')}\n` }), name);
 
+const chatServer = useChatServers();
 const home = useSharedHome(async () => {
   env.KGWALK_RUNS = folderWith({});
 });
@@ -120,6 +128,27 @@ describe('kgwalk questions make', () => {
     expect(own).toContain('who made Heat');
   });
 
+  test('takes the wordings of a model that name their own relation, asks once, and says so in the record', async () => {
+    const server = await chatServer(says('{"items": ["genre kind", "director person"]}'));
+    const model = `${server.url}#m`;
+    const make = ['questions', 'make', fileOf(films), ...small, '--name', 'said', '--paraphrase', model];
+    const first = await kgwalk(...make, '--json');
+    const { settings } = (JSON.parse(first.out) as { generated: { settings: Record<string, unknown> } }).generated;
+    const { calls } = server;
+    expect(settings).toMatchObject({ paraphrase: expect.stringContaining(server.url), wordingsAsked: calls.length });
+    expect(settings.wordingsKept).toBeGreaterThan(0);
+    expect(first.err).toContain(`${calls.length} requests, ${settings.wordingsKept as number} kept`);
+    const made = bytesOf('said');
+    expect(made['questions.all.train.jsonl']).toMatch(/genre kind|director person/);
+    await kgwalk(...make);
+    expect([server.calls.length, bytesOf('said')]).toEqual([settings.wordingsAsked, made]);
+  });
+
+  test('refuses wordings of a simulated model', async () => {
+    const make = ['questions', 'make', fileOf(films), ...small, '--name', 'said', '--paraphrase', 'oracle:0'];
+    expect((await kgwalk(...make)).err).toMatch(/expected a real model, got oracle:0, at --paraphrase/);
+  });
+
   test.each([
     ['no triples', [''], '', /expected triples, got none/],
     ['one relation', ['a\tnear\tb', 'b\tnear\tc'], '', /expected several relations, got only near/],
@@ -147,11 +176,11 @@ describe('readers over a graph without questions', () => {
     // In the place of 20,000 questions.
     const own = await openOwnGraph(graph);
     const vocabulary = openVocabulary(work);
-    const words = await wordsOf(own, vocabulary, { encoder: 'hashed:32' }, work);
-    const name = preparedName(own);
+    const words = await wordsOf(own, vocabulary, {}, work);
+    const name = await preparedName(graph);
     await importMade(own, words, vocabulary, { name, count: 200, seed: 0, hops: 3, topicsReturn: false });
     const fit = ['steps=20', 'evalEvery=20', 'batchSize=16'].flatMap((one) => ['--set', `reader.fit.${one}`]);
-    trained = await kgwalk('train', '--graph', graph, '--model', 'hashed:32', ...fit);
+    trained = await kgwalk('train', '--graph', graph, ...fit);
     runs = [0, 1, 2].map((seed) => join(env.KGWALK_RUNS!, `${name}-s${seed}`));
   });
 
@@ -174,12 +203,24 @@ describe('readers over a graph without questions', () => {
     expect(await kgwalkJson('ask', runs.join(','), 'who directed [Heat]')).toEqual(json);
   });
 
+  test('answer without loading what trains, nor a model whose vectors are cached', () => {
+    const folder = folderWith({});
+    const words = ['dist/cli/main.js', 'ask', '--graph', graph, 'who directed [Heat]'];
+    const { status } = spawnSync(execPath, words, { env: { ...env, NODE_V8_COVERAGE: folder } });
+    const [covered] = readdirSync(folder);
+    const { result } = JSON.parse(readFileSync(join(folder, covered!), 'utf8')) as { result: { url: string }[] };
+    const loaded = result.flatMap(({ url }) => /(plans|tasks|node-llama-cpp|yaml)\/.*/.exec(url)?.[0] ?? []);
+    expect([status, loaded]).toEqual([0, expect.arrayContaining(['tasks/own-graph.js'])]);
+    expect(loaded.filter((one) => /^(node-llama-cpp|plans|tasks\/train)/.test(one))).toEqual([]);
+  });
+
   test('are others once the owner has changed a word, and the same for a copy of the graph', async () => {
     const copy = fileOf(films, 'copied.tsv');
     const own = await openOwnGraph(copy);
-    expect(preparedName(own)).toBe(preparedName(await openOwnGraph(graph)));
+    const name = await preparedName(graph);
+    expect(await preparedName(copy)).toBe(name);
     writeFileSync(own.wordsFile, 'relations: { directed_by: { tailIs: [helmer] } }\n');
-    expect(preparedName(own)).not.toBe(preparedName(await openOwnGraph(graph)));
+    expect(await preparedName(copy)).not.toBe(name);
   });
 
   test('are measured on questions of the owner', async () => {
@@ -190,9 +231,46 @@ describe('readers over a graph without questions', () => {
     const evaluate = (some: readonly string[]) => ['evaluate', runs[0]!, '--questions', fileOf(some, 'mine.jsonl')];
     const { n, split, hashes } = await kgwalkJson<{ n: number; split: string; hashes: object }>(...evaluate(lines));
     expect([n, split, Object.keys(hashes).includes('questions')]).toEqual([2, 'mine.jsonl', true]);
+    const all = await kgwalk('evaluate', runs.join(','), ...evaluate(lines).slice(2));
+    const [, kept] = /saved: (.*)/.exec(all.out)!;
+    const { labels, run, metrics } = readEvaluation(kept!, questionMeasure).record;
+    expect([labels, run?.split(',').length, metrics.abstained?.n]).toEqual([undefined, 3, 2]);
+    const page = readFileSync((await kgwalk('report', kept!)).out.trim(), 'utf8');
+    expect(page).toMatch(/Risk and coverage[^]*right among the surest/);
+    expect(page).toContain('mine.jsonl');
     const broken = await kgwalk(...evaluate([lines[0]!.replace('directed_by', 'filmed_by')]));
     expect([broken.exitCode > 0, broken.err]).toEqual([true, expect.stringContaining('filmed_by')]);
     expect((await kgwalk(...evaluate(['']))).err).toMatch(/expected questions, got none.*mine\.jsonl/);
+  });
+
+  test('as one say what each of them says, and nothing where they differ', async () => {
+    const answersOf = async (run: string) => {
+      const { saved } = await kgwalkJson<{ saved: string }>(
+        'evaluate',
+        run,
+        '--split',
+        'valid',
+        '--evaluations',
+        folderWith({}),
+      );
+      return readEvaluation(dirname(saved), questionMeasure).rows.map(({ entities }) => entities.toSorted());
+    };
+    const each = [await answersOf(runs[0]!), await answersOf(runs[1]!), await answersOf(runs[2]!)];
+    const alike = each[0]!.map((entities, i) =>
+      each.every((one) => String(one[i]) === String(entities)) ? entities : [],
+    );
+    expect(await answersOf(runs.join(','))).toEqual(alike);
+    expect(alike).not.toEqual(each[0]);
+    expect(alike.some((entities) => entities.length > 0)).toBe(true);
+  });
+
+  test('agree with no run over anything else', async () => {
+    const folder = join(folderWith({}), 'links');
+    const config = { env: { id: 'kgwalk/LinkQuery-v1' } };
+    const environment = collectEnvironment({ configHash: configHash(config), argv: [] });
+    createRun({ folder, config, environment }).close();
+    const { err } = await kgwalk('evaluate', `${runs[0]!},${folder}`);
+    expect(err).toMatch(/expected runs over questions, which agree or not, got links/);
   });
 
   test('are refused by wrong settings, or a graph that is not there, before anything is made', async () => {

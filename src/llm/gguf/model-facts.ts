@@ -18,7 +18,7 @@ interface TextModelFile {
  * @throws WorkbenchError `data` when the file is damaged, split, no text model or has no weights
  */
 export async function readTextModel(path: string, purpose: string): Promise<TextModelFile> {
-  const { metadata, arrayLengths, tensors } = await readGgufHeader(path);
+  const { metadata, arrayLengths, tensors } = readGgufHeader(path);
   const refuse = (got: string, hint = 'Choose a GGUF text model, such as a sentence encoder or a Llama.') =>
     new WorkbenchError('data', `expected a model that ${purpose}, got ${got}, at ${path}`, { hint });
 
@@ -73,7 +73,7 @@ const families: readonly (readonly [mark: string, family: string])[] = [
 
 /** Facts of a file; undefined for what it does not state. @throws WorkbenchError `data` for a file that is damaged or none */
 export async function describeModel(path: string) {
-  const { metadata, arrayLengths, tensors } = await readGgufHeader(path);
+  const { metadata, arrayLengths, tensors } = readGgufHeader(path);
   const text = (key: string) => {
     const value = metadata.get(key);
     return typeof value === 'string' ? value : undefined;

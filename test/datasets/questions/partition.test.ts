@@ -279,6 +279,10 @@ describe('a question that is asked', () => {
   });
 
   test('a question without a name is refused unless topics are optional', () => {
+    const misspelt = () => ask('who lives in Nw Yrok?');
+    expect(misspelt).toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(/^Did you mean \[.*\]\? Put its/) }),
+    );
     expect(() => ask('who knows?')).toThrow('expected a name of the graph in the question, got none in "who knows?"');
     expect(askedQuestion('who knows?', graph, { names, needsTopic: false }).task.topics).toEqual([]);
   });

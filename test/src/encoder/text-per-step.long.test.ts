@@ -210,7 +210,7 @@ describe('an embedding model', () => {
   test('the facts that matter are read', async () => {
     const whole = tinyGguf({});
     writeFileSync(file, whole);
-    const { metadata, arrayLengths, tensors } = await readGgufHeader(file);
+    const { metadata, arrayLengths, tensors } = readGgufHeader(file);
     expect([metadata.get('general.architecture'), metadata.get('bert.context_length')]).toEqual(['bert', 512]);
     expect(arrayLengths.get('tokenizer.ggml.tokens')).toBe(2);
     expect(tensors).toEqual([{ name: 'w', shape: [4, 2], type: 'F32', start: whole.length - 32 }]);

@@ -46,6 +46,15 @@ describe('a normalised name', () => {
     expect(normalizeName(name)).toBe(expected);
   });
 
+  test('of letters and digits alone is what it is next to punctuation, too', () => {
+    const plain = fc.string({ unit: fc.constantFrom(...'aA tThHeE9') }).filter((text) => text.trim() !== '');
+    checkProperty(
+      fc.property(plain, (text) => {
+        expect(normalizeName(text)).toBe(normalizeName(`${text}!`));
+      }),
+    );
+  });
+
   test('is its own normal form, save for what lies behind an article', () => {
     checkProperty(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
@@ -73,6 +82,20 @@ test('an index finds all homonyms and aliases, and nothing for unknown names', (
   expect(index.lookup('$')).toEqual([dollar]);
   expect(index.lookup('unknown')).toEqual([]);
   expect(index.maxWords).toBe(4);
+});
+
+test('accents are ignored where nothing else is found, in the question and in the graph', () => {
+  const builder = new GraphBuilder();
+  for (const name of ['Étude', 'Etude', 'Zoë', 'Ardú']) builder.add(name, 'is', 'name');
+  const graph = builder.build('g');
+  const index = new NameIndex(graph);
+  const found = (name: string) => index.find(name).map((entity) => graph.entityNames[entity]);
+  expect(['étude', 'etude', 'ètude', 'zoe', 'zöe', 'ardu', 'arde'].map(found)).toEqual([
+    ['Étude'],
+    ['Etude'],
+    ['Étude', 'Etude'],
+    ...[['Zoë'], ['Zoë'], ['Ardú'], []],
+  ]);
 });
 
 describe('names by number', () => {

@@ -27,6 +27,14 @@ test('a new run holds its settings, environment and state', () => {
   run.close();
 });
 
+test('a run that is opened twice has separate settings each time', () => {
+  const folder = join(runs(), 'a');
+  create(folder).close();
+  (openRun(folder).config.ppo as { sizes: number[] }).sizes.push(3);
+  (openRun(folder).config.ppo as { sizes: number[] }).sizes.push(4);
+  expect(openRun(folder).config).toEqual(config);
+});
+
 test('what a new run begins with is there before it counts as a run, and a resumed one keeps what it has', () => {
   const folder = join(runs(), 'a');
   const prepared: boolean[] = [];

@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkGguf } from '../../../../src/llm/gguf/read-header.js';
+import { GgmlType, readGgufFileInfo } from 'node-llama-cpp';
+import { readGgufHeader } from '../../../../src/llm/gguf/read-header.js';
+import { modelFile } from '../../../../src/llm/model-files.js';
 import { WorkbenchError } from '../../../../src/run/errors.js';
 import { often } from '../../../fixtures/long-tests.js';
 import { plainEntries, tinyGguf } from '../../../fixtures/tiny-gguf.js';
@@ -12,7 +14,7 @@ const whole = tinyGguf({});
 
 function check(bytes: Uint8Array) {
   writeFileSync(path, bytes);
-  checkGguf(path);
+  readGgufHeader(path);
 }
 
 test('a file shorter than its tensors is refused at any length', () => {
@@ -37,6 +39,20 @@ test.each([
 });
 
 test('a missing file and a folder are data errors', () => {
-  expect(() => checkGguf(join(path, '..', 'none.gguf'))).toThrow(/got nothing/);
-  expect(() => checkGguf(join(path, '..'))).toThrow(WorkbenchError);
+  expect(() => readGgufHeader(join(path, '..', 'none.gguf'))).toThrow(/got nothing/);
+  expect(() => readGgufHeader(join(path, '..'))).toThrow(WorkbenchError);
+});
+
+test('the header of a model is what llama.cpp’s library reads of it', async () => {
+  const { metadata, arrayLengths, tensors } = readGgufHeader(modelFile('demo', ''));
+  const info = await readGgufFileInfo(modelFile('demo', ''), { sourceType: 'filesystem', logWarnings: false });
+  const valueAt = (key: string) => key.split('.').reduce((inner: never, part) => inner[part]!, info.metadata as never);
+  for (const [key, value] of metadata)
+    expect([key, Number(value) || value]).toEqual([key, Number(valueAt(key)) || valueAt(key)]);
+  for (const [key, length] of arrayLengths) expect(valueAt(key)).toHaveLength(length);
+  expect(tensors).toEqual(
+    info.tensorInfo!.map(({ name, dimensions, ggmlType, fileOffset }) => {
+      return { name, shape: dimensions.map(Number), type: GgmlType[ggmlType], start: Number(fileOffset) };
+    }),
+  );
 });
