@@ -127,14 +127,6 @@ export type RelationWalkSettings = z.output<typeof relationWalkSettings>;
 /** The `linkWalk` section of a configuration file. */
 export const linkWalkSettings = z.strictObject({
   horizon: z.int().min(1).max(8).default(3).describe('Steps of every walk, stays included.'),
-  reach: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0)
-    .describe(
-      'Share of valid’s answers that should lie within horizon, which is raised to at most 6 until they do when training begins; 0: horizon as it is.',
-    ),
   bothDirections: z
     .boolean()
     .default(true)

@@ -100,6 +100,14 @@ export const exactWalkerSettings = z.strictObject({
     .describe(
       'Model: `chains`, a chain mixture (policy over relation chains with exact end distribution), or `messages`, message passing (NBFNet) over all walks of linkWalk.horizon hops.',
     ),
+  reach: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.95)
+    .describe(
+      'Share of valid’s answers that should lie within linkWalk.horizon, which is raised until they do when training begins, at most to 4 of chains and 6 of messages; 0: as it is.',
+    ),
   evaluations: z
     .int()
     .min(1)

@@ -60,7 +60,7 @@ test('weights from how relations meet are exported, and rank a graph with other 
   await finishedRun('links');
   const [run, home] = [join(folderWith({}), 'meetings'), env.KGWALK_HOME!];
   const notes: string[] = [];
-  const steps = ['exactWalker.messages.steps=4', 'exactWalker.messages.views=2', 'linkWalk.reach=1'];
+  const steps = ['exactWalker.messages.steps=4', 'exactWalker.messages.views=2', 'exactWalker.reach=1'];
   const settings = loadPreset('link-messages', ['data.dataset=tiny', 'exactWalker.messages.relations=graph', ...steps]);
   await train({ settings, folder: run, onNote: (line) => notes.push(line) });
   expect(notes).toContainEqual(
