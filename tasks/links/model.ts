@@ -1,8 +1,8 @@
 /** A run or an agent that answers link queries, for programs. */
+import { trainSettings } from '../../agents/train-settings.js';
 import { silentProgress } from '../../src/run/progress.js';
 import { usualFlags } from '../flags.js';
 import { resolve } from '../named.js';
-import type { Work } from '../task.js';
 import { type Answer, openAskLink } from './ask.js';
 import { links } from './index.js';
 
@@ -10,7 +10,7 @@ import { links } from './index.js';
 export interface LoadLinkOptions {
   /** Data set whose graph is asked: for an agent, and for a run on another than its own. */
   dataset?: string;
-  /** Of runs: `best` (default), `last`, a name or a step. */
+  /** Checkpoint of runs: `best` (default), `last`, a name or a step. */
   checkpoint?: string;
   /** Switches of an agent, such as `from=fb`. */
   set?: string[];
@@ -38,7 +38,8 @@ export function loadLinkModel(
 ): Promise<LinkModel> {
   const flags = { ...usualFlags, dataset, checkpoint, set };
   const nothing = () => {};
-  const preset: Work['preset'] = async (file) => (await import('../../presets/index.js')).openPreset(file);
+  // Called for option --config alone.
+  const preset = () => Promise.resolve(trainSettings.parse({}));
   const work = { progress: silentProgress, note: nothing, onTruncatedLog: nothing, preset };
   const opened = openAskLink(resolve(links, { name }, flags), flags, work);
   return Promise.resolve({

@@ -11,7 +11,7 @@ import { features, type MessageSizes, relationHops } from './message-weights.js'
 import { relationGraph } from './relation-graph.js';
 import type { QueryVectors, RelationWeights } from './relation-weights.js';
 
-/** What follows from the query relation, with its numbers. */
+/** Vectors that follow from the query relation alone. */
 type OfQuery = keyof QueryVectors;
 
 /** Weights that graphs share: they have no tensor with a row for each relation. */

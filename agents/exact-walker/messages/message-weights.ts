@@ -9,9 +9,9 @@ export interface MessageSizes {
   hops: number;
   /** Numbers of a message and units of the last layer: a multiple of 16. */
   channels: number;
-  /** Whether entities read the maximum of what arrives beside the sum. */
+  /** True if entities read the maximum of what arrives beside the sum. */
   maximum: boolean;
-  /** Where relation vectors come from; `names` computes those of `own`. */
+  /** Source of relation vectors; `names` computes those of `own`. */
   relations: 'own' | 'names' | 'graph';
 }
 

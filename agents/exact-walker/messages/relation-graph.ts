@@ -1,4 +1,4 @@
-/** How relations meet: a graph with the relations of another as its nodes, in which nothing depends on their names or number. */
+/** The graph of relations that meet: it has the relations of another as its nodes, in which nothing depends on their names or number. */
 import { Graph, type TripleColumns } from '../../../src/kg/graph.js';
 
 /** Ways in which two relations a, b meet: an entity is the head of both, a head of a and tail of b …; b is the inverse of a. */

@@ -2,7 +2,7 @@
 import type { SimdParameters } from '../../../src/nn/simd/tape.js';
 import { features, type MessageSizes, relationDim } from './message-weights.js';
 
-/** What of a query depends on its relation. */
+/** Vectors of a query that depend on its relation alone. */
 export interface QueryVectors {
   /** float32 [channels]: state of the head. */
   start: Float32Array;
