@@ -32,7 +32,7 @@ export interface AnyImportOptions extends ImportOptions, TripleSettings {
   unseen?: number;
   /** With `unseen`: also this share of the relations; the other data set then only tests their triples. Default none. */
   unseenRelations?: number;
-  /** Links: file or folder with triples of other entities and the same relations, for a data set of its own. Default none. */
+  /** Links: file or folder with triples of other entities and the same relations, for a second data set. Default none. */
   unseenFrom?: string;
   /** Leave broken lines out and count them by reason instead of refusing the data. Default false. */
   skipBroken?: boolean;

@@ -77,7 +77,7 @@ export async function loadExactWalker(
   return { ranker: walker.ranker(id), walker, seed, hops };
 }
 
-/** Weights in the package that suit any graph: see the card beside the file. */
+/** Weights in the package that suit any graph: see the card next to the file. */
 export const zeroShotFile = (): string => join(packageRoot(), 'models', 'links', 'zero-shot.safetensors');
 
 /**

@@ -80,7 +80,7 @@ export interface ExactWalkerKind {
   mostHops: number;
   create(facts: ExactFacts): ExactWalker;
   readsNames(settings: ExactWalkerSettings): boolean;
-  /** Whether its weights suit graphs with other relations. */
+  /** True if its weights suit graphs with other relations. */
   suitsOthers(settings: ExactWalkerSettings): boolean;
   plan(facts: Pick<ExactFacts, 'graph' | 'settings'>): string;
 }

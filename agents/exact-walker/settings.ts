@@ -57,7 +57,7 @@ const messageSettings = z.strictObject({
     .max(64)
     .default(12)
     .describe(
-      'graph: parts of the graph with few relations to train on as well, each with a network of its own in memory.',
+      'graph: parts of the graph with few relations to train on as well, each with a separate network in memory.',
     ),
   nameComponents: z
     .int()
@@ -74,7 +74,7 @@ const messageSettings = z.strictObject({
   maximum: z
     .boolean()
     .default(true)
-    .describe('Entities read the maximum of the messages that arrive beside their sum.'),
+    .describe('Entities read the maximum of the messages that arrive, next to their sum.'),
   steps: z.int().min(1).default(4000).describe('Adam steps.'),
   batchSize: z.int().min(1).max(65536).default(32).describe('Train queries per step.'),
   learningRate: z

@@ -53,22 +53,22 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
     const report: ImportReport = { skipBroken, notes: [] };
     const splits = await readSplits(reader, files, options, report);
     const shared = { home, extracted, notes: report.notes };
-    const other = unseenFrom === undefined ? undefined : await readBeside(unseenFrom, reader, options, report);
+    const second = unseenFrom === undefined ? undefined : await readBeside(unseenFrom, reader, options, report);
     done('triples read');
-    if (unseen === undefined && !other) {
+    if (unseen === undefined && !second) {
       const whole = await graphAndLabels(reader, splits, files);
       done('graph built');
       return writeLinks(name, splits, whole, { ...shared, files, drawn: files.valid === undefined });
     }
     const drawn = unseen === undefined ? {} : { share: unseen, relations: unseenRelations, seed: apartSeed };
-    const parts = other
-      ? { seen: { reader, splits, files }, unseen: other }
+    const parts = second
+      ? { seen: { reader, splits, files }, unseen: second }
       : inductiveSplit(reader, splits, { entities: unseen!, relations: unseenRelations }, from);
-    const side = async (which: Side, own: string, beside: string) => {
+    const side = async (which: Side, own: string, other: string) => {
       const part = { files, ...parts[which] };
       const made = await graphAndLabels(part.reader, part.splits, part.files);
-      const isDrawn = !other || part.files.valid === undefined;
-      const written = { ...shared, files: part.files, drawn: isDrawn, apart: { side: which, beside, ...drawn } };
+      const isDrawn = !second || part.files.valid === undefined;
+      const written = { ...shared, files: part.files, drawn: isDrawn, apart: { side: which, beside: other, ...drawn } };
       return () => writeLinks(own, part.splits, made, written);
     };
     const writeSeen = await side('seen', name, unseenName(name));

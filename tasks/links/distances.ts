@@ -1,4 +1,7 @@
-/** Distance of answers from the start of walks: the bound of every walker. */
+/** Distance of answers from the start of walks: the bound of every walker, and the steps that an exact one takes. */
+import { exactWalkerKind } from '../../agents/exact-walker/agent.js';
+import type { TrainSettings } from '../../agents/train-settings.js';
+import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { placeOfEdge } from '../../envs/link-query/world.js';
 import { type Graph, sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 
@@ -46,6 +49,28 @@ export function sharesWithin(graph: Graph, triples: TripleColumns, most: number)
   const distances = answerDistances(graph, sampledTriples(triples, measured, 'links/within'), most);
   const within = (hops: number) => distances.filter((distance) => distance <= hops).length;
   return Array.from({ length: most + 1 }, (_, hops) => within(hops) / Math.max(1, distances.length));
+}
+
+/** Longest walk that is chosen. */
+const mostHops = 6;
+
+/**
+ * Settings with `linkWalk.horizon` raised until `exactWalker.reach` of valid's answers lie within it, at most to 6 or what the kind of walker takes.
+ * @param note called with the shares that decided
+ * @throws WorkbenchError `data` for a data set that is not there
+ */
+export async function settledHorizon(settings: TrainSettings, note: (line: string) => void): Promise<TrainSettings> {
+  const { linkWalk, exactWalker, data } = settings;
+  if (!exactWalker) return settings;
+  const most = Math.min(mostHops, exactWalkerKind(exactWalker.kind).mostHops);
+  if (exactWalker.reach === 0 || linkWalk.horizon >= most) return settings;
+  const { graph, valid } = await loadLinkDataset(data.dataset);
+  const within = sharesWithin(graph, valid, most);
+  let { horizon } = linkWalk;
+  while (horizon < most && within[most]! > 0 && within[horizon]! < exactWalker.reach) horizon++;
+  const shares = within.map((share, hops) => `${(100 * share).toFixed(1)} % within ${hops}`).slice(linkWalk.horizon);
+  note(`walks of ${horizon} hops: of the answers of valid lie ${shares.join(', ')}`);
+  return { ...settings, linkWalk: { ...linkWalk, horizon } };
 }
 
 /** A search from one entity that stops a step early: whether the last step exists is asked of the answer's own edges. */

@@ -5,7 +5,7 @@ import type { Task } from '../task.js';
 import { openScoredAgent, refuseIdle, openSimulated } from './agents.js';
 import { askedQuery, openAskLink, queryNames } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
-import { settledHorizon } from './horizon.js';
+import { settledHorizon } from './distances.js';
 import { linkEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { openLinkTraining } from '../../agents/link-training.js';

@@ -76,7 +76,7 @@ test('frames carry the answers to link queries that a program gets, and what is 
   expect(answers[0]).toMatchObject({ score: expect.any(Number), words: expect.any(String) });
   const { ask, session } = askedBy(linkSession(model));
   expect(await ask(ops.predict, { head, relation, k: 3 })).toEqual({ op: ops.predict, answers });
-  expect(await ask(ops.predict, { head: 'nobody', relation })).toMatchObject({ op: ops.error, code: 'usage' });
+  expect(await ask(ops.predict, { head: 'no entity', relation })).toMatchObject({ op: ops.error, code: 'usage' });
   expect(await ask(ops.predict, { head, relation, k: 0 })).toMatchObject({ op: ops.error, code: 'data' });
   expect(await ask(ops.act, {})).toMatchObject({ op: ops.error, code: 'usage' });
   await session.close();

@@ -9,7 +9,7 @@ export interface MessageSizes {
   hops: number;
   /** Numbers of a message and units of the last layer: a multiple of 16. */
   channels: number;
-  /** True if entities read the maximum of what arrives beside the sum. */
+  /** True if entities read the maximum of what arrives, next to the sum. */
   maximum: boolean;
   /** Source of relation vectors; `names` computes those of `own`. */
   relations: 'own' | 'names' | 'graph';

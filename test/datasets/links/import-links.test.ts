@@ -76,14 +76,14 @@ describe('importing one file of triples', () => {
     expect(manifest).toMatchObject({ splits: { train: { triples: 44 } }, sources: [{ file: 'my own.csv' }] });
   });
 
-  test('reads other entities beside, under the same relation ids, and refuses shared ones', async () => {
+  test('reads other entities as a second data set, under the same relation ids, and refuses shared ones', async () => {
     const moved = (lines: string) => lines.replace(/^(\d+)\t(\w+)\t(\d+)$/gm, 'n$1\t$2\tn$3');
-    const beside = folderWith({
+    const second = folderWith({
       'train.txt': `n0\tfar\tn7\n${moved(ring)}`,
       'valid.txt': 'n1\tnear\tn9\n',
       'test.txt': 'n2\tnear\tn9\n',
     });
-    const { home, dataset, manifest } = await imported({ 'triples.tsv': ring }, { unseenFrom: beside });
+    const { home, dataset, manifest } = await imported({ 'triples.tsv': ring }, { unseenFrom: second });
     const other = await loadLinkDataset('tiny-unseen', { home });
     expect(manifest.apart).toEqual({ side: 'seen', beside: 'tiny-unseen' });
     expect(other.manifest.apart).toEqual({ side: 'unseen', beside: 'tiny' });
