@@ -1,5 +1,4 @@
 /** Registry and loading of exact walkers. */
-import { join } from 'node:path';
 import { z } from 'zod';
 import { checkFits, readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { hasSameRelations, requireSameRelations } from '../../datasets/links/inductive-split.js';
@@ -12,7 +11,6 @@ import type { LinkOptions, LinkRanker, LoadedRanker } from '../link-ranker.js';
 import type { RunCheckpoint } from '../method.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { packageRoot } from '../../src/run/locations.js';
 import { openTrainedRun, type TrainedRun } from '../trained-run.js';
 import { chainWalker } from './chains/chains-walker.js';
 import type { ExactWalker, ExactWalkerKind } from './exact-walker.js';
@@ -76,9 +74,6 @@ export async function loadExactWalker(
   walker.restore(tensors);
   return { ranker: walker.ranker(id), walker, seed, hops };
 }
-
-/** Weights in the package that suit any graph: see the card next to the file. */
-export const zeroShotFile = (): string => join(packageRoot(), 'models', 'links', 'zero-shot.safetensors');
 
 /**
  * Ranker of exported weights on a graph that they were not trained on.

@@ -73,7 +73,7 @@ const messageSettings = z.strictObject({
     .describe('Numbers of a message: 16, 32, 48 or 64.'),
   maximum: z
     .boolean()
-    .default(true)
+    .default(false)
     .describe('Entities read the maximum of the messages that arrive, next to their sum.'),
   steps: z.int().min(1).default(4000).describe('Adam steps.'),
   batchSize: z.int().min(1).max(65536).default(32).describe('Train queries per step.'),

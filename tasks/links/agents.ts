@@ -1,5 +1,5 @@
 /** Rankers of entities: a run, an embedding, rules, or random walks. */
-import { zeroShotFile, zeroShotRanker } from '../../agents/exact-walker/agent.js';
+import { zeroShotRanker } from '../../agents/exact-walker/agent.js';
 import { createHash } from 'node:crypto';
 import { type EnsembleWeights, type LinkAgentResources, linkAgents, linkMethods } from '../../agents/link-agents.js';
 import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
@@ -204,7 +204,7 @@ function resourcesOf(
       const moved = ruleRanker(dataset.graph, rules, { rankings: [ranking], constants });
       return { ranker: moved, note, source: linksHash(source.manifest) };
     },
-    zeroShot(file = zeroShotFile()) {
+    zeroShot(file) {
       const { ranker, seal, learnedOn: trained } = zeroShotRanker(file, dataset.graph);
       const note = `relation vectors from how relations meet, trained on ${trained}`;
       return Promise.resolve({ ranker, note, source: seal });
@@ -251,7 +251,7 @@ async function openEnsemble(
   options: RankerOptions,
 ): Promise<{ ranker: LinkRanker; note: string; source: string }> {
   const names = namesIn(of);
-  const wanted = 'expected two or more of exact walkers, transe, bilinear, rules and zero-shot';
+  const wanted = 'expected two or more of exact walkers, transe, bilinear and rules';
   const refused = (got: string) =>
     new WorkbenchError('usage', `${wanted}, got ${got}, at of=${of}`, {
       hint: 'Such as --agent ensemble:of=RUN+bilinear.',
@@ -296,4 +296,4 @@ async function openEnsemble(
   };
 }
 
-const ensembled: readonly string[] = ['transe', 'bilinear', 'rules', 'zero-shot'];
+const ensembled: readonly string[] = ['transe', 'bilinear', 'rules'];

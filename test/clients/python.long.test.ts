@@ -101,7 +101,10 @@ const ownEnv = `
 const programs = ['docs/how-to/python.md', 'clients/python/README.md'].flatMap((page) =>
   examplesOf(page)
     .filter(({ language }) => language === 'python')
-    .map(({ text, heading }) => ({ page, heading, text: text.replace(/learn\([\d_]+\)/, 'learn(64)') })),
+    .map(({ text, heading }) => ({
+      ...{ page, heading },
+      text: text.replace(/learn\([\d_]+\)/, 'learn(64)').replace('"virus", "causes"', '"Ivy Stone", "citizen_of"'),
+    })),
 );
 
 /** Packages that some programs want beside gymnasium. */

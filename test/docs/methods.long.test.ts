@@ -6,7 +6,10 @@ const questions = 'kgwalk datasets import metaqa --from DIR';
 runsAsWritten('docs/methods/dialogue-walker.md', { before: [dialogues] });
 runsAsWritten('docs/methods/embeddings.md', { prints: { Run: /^Ivy Stone citizen_of Northland 0\.\d{3}\n$/ } });
 runsAsWritten('docs/methods/exact-walkers.md', {
-  prints: { Rules: /^(best|noisy-or) born_in \[.+\] 0\.\d+\n$/ },
+  prints: {
+    Rules: /^(best|.*noisy-or.*) (none|head|answers) born_in \[.+\] 0\.\d+\n$/,
+    'In a program': /^0\.\d{3} .+ /m,
+  },
 });
 runsAsWritten('docs/methods/llm-ark.md');
 runsAsWritten('docs/methods/path-walker.md', {

@@ -92,6 +92,20 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'asks an endpoint; test/datasets/links/extract-links.test.ts asks one',
   ],
   ['docs/how-to/sparql.md', 'kgwalk train', 'trains on what the line above cut out; the same test plans it'],
+  ...[
+    'npx kgwalk datasets import triples --name v1',
+    'npx kgwalk train link-messages --set data.dataset=v1',
+    'npx kgwalk evaluate runs/v1',
+  ].map((begin): [string, string, string] => [
+    'docs/methods/exact-walkers.md',
+    begin,
+    'wants a second graph; test/datasets/links/import-links.test.ts has one',
+  ]),
+  [
+    'docs/methods/exact-walkers.md',
+    'npx kgwalk compare zero-shot',
+    'wants a second graph; test/tasks/links/ensemble.test.ts asks one',
+  ],
   ['docs/explanation/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/how-to/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,

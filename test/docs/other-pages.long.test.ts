@@ -52,6 +52,7 @@ runsAsWritten('docs/how-to/python.md', {
     'One environment': ['one.py'],
     'Metrics in pandas': ['metrics.py'],
     'Many at once': ['many.py'],
+    'Link queries': ['links.py'],
     'Stable-Baselines3': ['learn.py'],
     'Policies back': ['back.py'],
     'A custom environment': ['own.py'],

@@ -8,7 +8,7 @@ export async function parseCommand(words: readonly string[]): Promise<Record<str
   const program = new Command('kgwalk').exitOverride().configureOutput({ writeErr: () => {} });
   for (const register of commands) register(program);
   const check = async (args: string[], flags: Record<string, unknown>, { name }: { name: () => string }) => {
-    if (!['train', 'pretrain', 'show'].includes(name()) || flags.resume !== undefined) return;
+    if (!['train', 'pretrain', 'show'].includes(name()) || flags.resume !== undefined || !flags.set) return;
     await openPreset(args[0] ?? 'opendialkg', ['encoder.model="hashed:32"', ...(flags.set as string[])]);
   };
   let options: Record<string, unknown> = {};

@@ -12,6 +12,8 @@ const successLines: Readonly<Record<string, RegExp>> = {
   'datasets stats': /\d+ (entities|questions)/,
   'models info': /^architecture +llama$/m,
   'models list': /^demo +embedded/m,
+  'checkpoint export': /\.safetensors$/m,
+  'rules show': /^precision +right +of/m,
   completion: /^_kgwalk\(\) \{/m,
   doctor: /^backend wasm +ok/m,
   export: /\.html$/m,

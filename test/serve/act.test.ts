@@ -73,7 +73,10 @@ test('frames carry the answers to link queries that a program gets, and what is 
   const [head, relation] = [graph.entityName(asked.heads[0]!)!, graph.relationNames[asked.relations[0]!]!];
   const answers = await model.predict(head, relation, 3);
   expect(answers.length).toBeGreaterThan(0);
-  expect(answers[0]).toMatchObject({ score: expect.any(Number), words: expect.any(String) });
+  expect(answers[0]).toMatchObject({
+    score: expect.any(Number),
+    rules: expect.arrayContaining([expect.objectContaining({ words: expect.any(String) })]),
+  });
   const { ask, session } = askedBy(linkSession(model));
   expect(await ask(ops.predict, { head, relation, k: 3 })).toEqual({ op: ops.predict, answers });
   expect(await ask(ops.predict, { head: 'no entity', relation })).toMatchObject({ op: ops.error, code: 'usage' });

@@ -49,7 +49,7 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
     (await kgwalk('evaluate', '--agent', `ensemble${of}`, '--dataset', 'tiny', ...words)).err;
   expect(await refusal('')).toContain('of');
   expect(await refusal(`:of=${run}`)).toContain(
-    'expected two or more of exact walkers, transe, bilinear, rules and zero-shot, got one',
+    'expected two or more of exact walkers, transe, bilinear and rules, got one',
   );
   expect(await refusal(`:of=${run}+random`)).toContain('got random, at of=');
   expect(await refusal(`:of=${run}+${sampled}`)).toContain('which draws walks');
