@@ -39,6 +39,7 @@ const tinyWords: Readonly<Record<string, string>> = {
   'Forrest Gump': 'Northland',
   '/film/actor/film./film/performance/film': 'citizen_of',
   '~/film/actor/film./film/performance/film': '~citizen_of',
+  '/people/person/nationality': 'citizen_of',
 };
 
 /** Files of the reader's own that no block of data shows. */
