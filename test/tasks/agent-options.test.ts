@@ -1,17 +1,21 @@
 /** Names of evaluations: every option of every agent is in them, and what an evaluation wrote down is enough to open its agent again. */
 import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import type { AgentEntry } from '../../agents/registry.js';
 import type { linkAgents } from '../../agents/index.js';
+import { readRunCheckpoint } from '../../checkpoints/chain.js';
+import { weightsOnly, writeCheckpoint } from '../../checkpoints/checkpoint.js';
 import { type AskedEvaluation, evaluationFolder, readAsked } from '../../evaluation/keep.js';
+import { loadPreset } from '../../presets/index.js';
 import { vectorSettings } from '../../src/encoder/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { silentProgress } from '../../src/run/progress.js';
 import { askedOf, openAgents } from '../../tasks/evaluate.js';
 import type { EvaluationFlags } from '../../tasks/flags.js';
 import { allTasks, type AnyTask } from '../../tasks/index.js';
+import { train } from '../../tasks/train.js';
 import { bilinearSettings } from '../../agents/embeddings/bilinear/settings.js';
 import { transeSettings } from '../../agents/embeddings/transe/settings.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
@@ -23,7 +27,20 @@ import { rewriteConfig } from '../fixtures/tiny-training.js';
 const runs = new Map<string, string>();
 useSharedHome(async () => {
   for (const task of ['dialogues', 'questions', 'links'] as const) runs.set(task, await finishedRun(task));
+  for (const steps of [1, 2]) exported.push(await exportedWeights(steps));
 });
+
+/** Files of weights that suit any graph. */
+const exported: string[] = [];
+
+async function exportedWeights(steps: number): Promise<string> {
+  const folder = join(folderWith({}), 'meetings');
+  const own = ['data.dataset=tiny', 'exactWalker.messages.relations=graph', 'exactWalker.messages.views=0'];
+  await train({ settings: loadPreset('link-messages', [...own, `exactWalker.messages.steps=${steps}`]), folder });
+  const file = join(folder, '..', 'any.safetensors');
+  writeCheckpoint(file, weightsOnly(readRunCheckpoint(folder, 'best')));
+  return file;
+}
 
 const datasets: Readonly<Record<string, string>> = {
   ...{ dialogues: 'opendialkg', questions: 'films', links: 'tiny', episodes: 'kgwalk/CartPole-v1' },
@@ -31,6 +48,7 @@ const datasets: Readonly<Record<string, string>> = {
 /** Values of words that are free; a new one needs a line. */
 const words = (task: string): Readonly<Record<string, [first: string, other: string]>> => ({
   ...{ imported: ['', 'vectors'], from: ['', 'tiny'], of: ['rules+transe', 'rules+bilinear'], prefilter: ['', 'bm25'] },
+  file: [exported[0]!, exported[1]!],
   walker: [runs.get(task)!, `${runs.get(task)}@last`],
 });
 const sections: Readonly<Record<string, z.ZodType>> = {
