@@ -1,7 +1,6 @@
 /** Row of one query, its columns, and walks and rules in words. */
 import { z } from 'zod';
 import type { FoundRule } from '../../agents/link-ranker.js';
-import type { LinkDataset } from '../../datasets/links/link-dataset.js';
 import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
@@ -98,7 +97,7 @@ export function ruleWords(
   { kind, chain, feature, right, of }: Omit<FoundRule, 'precision'>,
   relation: number,
   answer: number,
-  { graph, labels }: Pick<LinkDataset, 'graph' | 'labels'>,
+  { graph, labels }: { graph: Pick<Graph, 'relationNames'>; labels: readonly string[] },
 ): string {
   const names = graph.relationNames;
   const having =
