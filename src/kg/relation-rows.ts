@@ -1,6 +1,6 @@
 /** Edges by relation, for walks along given relations: no search among all edges of an entity. */
 import { int32Column } from './adjacency.js';
-import type { Graph } from './graph.js';
+import type { Graph, TripleColumns } from './graph.js';
 
 /** Edges sorted by relation, head, tail; in shared memory, so that threads need no copies. */
 export interface RelationRows {
@@ -52,6 +52,24 @@ export function relationRows({ offsets, relations, tails, numRelations, numEntit
   }
   byRelation.edges[rows] = tails.length;
   return byRelation;
+}
+
+/** Triples by relation, in shared memory: those of relation `r` are `offsets[r] .. offsets[r + 1] - 1`, in their order. */
+export type TriplesByRelation = Omit<TripleColumns, 'relations'> & { offsets: Int32Array };
+
+/** O(triples). */
+export function triplesByRelation(triples: TripleColumns, numRelations: number): TriplesByRelation {
+  const offsets = int32Column(numRelations + 1);
+  for (const relation of triples.relations) offsets[relation + 1]!++;
+  for (let relation = 0; relation < numRelations; relation++) offsets[relation + 1]! += offsets[relation]!;
+  const [heads, tails] = [int32Column(triples.heads.length), int32Column(triples.heads.length)];
+  const next = offsets.slice();
+  triples.relations.forEach((relation, i) => {
+    const index = next[relation]!++;
+    heads[index] = triples.heads[i]!;
+    tails[index] = triples.tails[i]!;
+  });
+  return { offsets, heads, tails };
 }
 
 /** Row of a head within a relation, or -1. O(log rows). */

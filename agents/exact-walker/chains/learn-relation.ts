@@ -2,8 +2,14 @@
  * Training of one query relation: mine its chains, compute end probabilities of train queries, fit the policy. Relations are independent.
  */
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
-import { int32Column } from '../../../src/kg/adjacency.js';
-import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import {
+  numTails,
+  type RelationRows,
+  relationRows,
+  rowOf,
+  triplesByRelation,
+  type TriplesByRelation,
+} from '../../../src/kg/relation-rows.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { serveJobs } from '../../../src/run/worker-pool.js';
@@ -25,17 +31,12 @@ const leastPriorMass = 0.01;
 export interface ChainWork {
   graph: SharedGraph;
   rows: RelationRows;
-  queries: QueriesByRelation;
+  queries: TriplesByRelation;
   settings: ChainSettings;
   seed: number;
   hops: number;
   /** True: hide every edge between the ends of a train query; false: only its own. */
   pairs: boolean;
-}
-
-/** Queries of relation `r` are `offsets[r] .. offsets[r + 1] - 1`. */
-interface QueriesByRelation extends RelationQueries {
-  offsets: Int32Array;
 }
 
 /** Result of one relation. */
@@ -57,17 +58,8 @@ export function chainWork(
   facts: Pick<ChainWork, 'settings' | 'seed' | 'hops' | 'pairs'>,
 ): ChainWork {
   requireCountable(graph, facts.hops);
-  const offsets = int32Column(graph.numRelations + 1);
-  for (const relation of queries.relations) offsets[relation + 1]!++;
-  for (let relation = 0; relation < graph.numRelations; relation++) offsets[relation + 1]! += offsets[relation]!;
-  const [heads, tails] = [int32Column(queries.heads.length), int32Column(queries.heads.length)];
-  const next = offsets.slice();
-  queries.relations.forEach((relation, i) => {
-    const index = next[relation]!++;
-    heads[index] = queries.heads[i]!;
-    tails[index] = queries.tails[i]!;
-  });
-  return { graph: graph.shared(), rows: relationRows(graph), queries: { offsets, heads, tails }, ...facts };
+  const byRelation = triplesByRelation(queries, graph.numRelations);
+  return { graph: graph.shared(), rows: relationRows(graph), queries: byRelation, ...facts };
 }
 
 /** @throws WorkbenchError `data` if the graph has too many relations for exact chain keys */

@@ -2,7 +2,7 @@
  * Gradients of a batch of train queries. Parts of a batch are summed in a fixed order, so results do not depend on the number of threads.
  */
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
-import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import { numTails, type RelationRows, relationRows, rowOf, triplesByRelation } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { serveJobs } from '../../../src/run/worker-pool.js';
 import type { MessageSettings } from '../settings.js';
@@ -60,8 +60,7 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
     let loss = 0;
     for (let i = begin; i < end; i++) {
       const rng = Rng.named(seed, 'messages/query', step * batchSize + i);
-      // The graph of relations is walked once for queries of one relation.
-      loss += learner.learn(rng, settings.relations === 'graph' && i > begin);
+      loss += learner.learn(rng, i === begin);
     }
     learner.flush();
     gradsOfParts[part]!.set(grads);
@@ -78,19 +77,18 @@ function queryLearner(
 ) {
   const { batchSize } = settings;
   const candidatesOf = candidateDrawer(graph, rows, settings);
-  const byRelation = Int32Array.from(queries.heads.keys()).sort(
-    (a, b) => queries.relations[a]! - queries.relations[b]! || a - b,
-  );
-  const begins = new Int32Array(graph.numRelations + 1);
-  for (const relation of queries.relations) begins[relation + 1]!++;
-  for (let relation = 0; relation < graph.numRelations; relation++) begins[relation + 1]! += begins[relation]!;
+  // The graph of relations is walked once for queries of one relation.
+  const grouped = settings.relations === 'graph' ? triplesByRelation(queries, graph.numRelations) : undefined;
   let last = 0;
   return {
-    /** @param same whether to draw a query of the same relation as the last */
-    learn(rng: Rng, same: boolean): number {
-      const [begin, end] = [begins[last]!, begins[last + 1]!];
-      const index = same ? byRelation[begin + rng.integer(end - begin)]! : rng.integer(queries.heads.length);
-      const [head, relation, tail] = [queries.heads[index]!, queries.relations[index]!, queries.tails[index]!];
+    /** @param first true at the start of a part: the others may keep its relation */
+    learn(rng: Rng, first: boolean): number {
+      const keeps = grouped && !first;
+      const { heads, tails } = keeps ? grouped : queries;
+      const [begin, end] = keeps ? [grouped.offsets[last]!, grouped.offsets[last + 1]!] : [0, heads.length];
+      const index = begin + rng.integer(end - begin);
+      const [head, tail] = [heads[index]!, tails[index]!];
+      const relation = keeps ? last : queries.relations[index]!;
       last = relation;
       const inverse = graph.inverseOf[relation]!;
       const entities = candidatesOf(head, relation, tail, rng);

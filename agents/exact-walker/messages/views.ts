@@ -21,6 +21,9 @@ const fewest = 4;
 export function viewsOf(whole: TrainedOn, count: number, seed: number): TrainedOn[] {
   const { graph, queries } = whole;
   const plain = graph.numRelations / 2;
+  const heads = new Int32Array(graph.numEdges);
+  for (let head = 0; head < graph.numEntities; head++) heads.fill(head, graph.offsets[head], graph.offsets[head + 1]);
+  const edges = { heads, relations: Int32Array.from(graph.relations), tails: graph.tails };
   return Array.from({ length: plain <= fewest ? 0 : count }, (_, view) => {
     const rng = Rng.named(seed, 'messages/view', view);
     const size = Math.round(fewest * (plain / fewest) ** rng.uniform());
@@ -42,12 +45,9 @@ export function viewsOf(whole: TrainedOn, count: number, seed: number): TrainedO
         tails: kept.map((i) => columns.tails[i]!),
       };
     };
-    const heads = new Int32Array(graph.numEdges);
-    for (let head = 0; head < graph.numEntities; head++) heads.fill(head, graph.offsets[head], graph.offsets[head + 1]);
-    const edges = own({ heads, relations: Int32Array.from(graph.relations), tails: graph.tails });
     const relationNames = names.map((id) => graph.relationNames[id]!);
     return {
-      graph: new Graph(`${graph.name}-${view}`, graph.entityNames, relationNames, edges),
+      graph: new Graph(`${graph.name}-${view}`, graph.entityNames, relationNames, own(edges)),
       queries: own(queries),
       pairs: view % 2 === 0 && whole.pairs,
     };
