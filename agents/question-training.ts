@@ -40,7 +40,7 @@ export function questionProblems(settings: TrainSettings): (string | false)[] {
     wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
     wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
     wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon),
-    wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
+    wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean, leave-one-out or none', ppo.baseline),
     wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),
   ];
 }

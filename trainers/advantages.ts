@@ -1,5 +1,5 @@
 /** Returns and advantages of a rollout. Sums run in float64. */
-import type { PpoSettings } from './ppo-settings.js';
+import { groupBaselines, type PpoSettings } from './ppo-settings.js';
 
 /**
  * Transitions of many episodes, in any interleaving as long as each episode's own are in time order.
@@ -28,7 +28,7 @@ type AdvantageSettings = Pick<PpoSettings, 'baseline' | 'normalizeAdvantage' | '
 
 /**
  * Advantages by the settings, normalised over the whole rollout if enabled.
- * @param samples int32: sample of each transition, the group of `baseline: group-mean`
+ * @param samples int32: sample of each transition, the group of `baseline: group-mean` and `leave-one-out`
  * @param averageReturn of the rounds before, for `baseline: moving-average`
  */
 export function estimateAdvantages(
@@ -38,12 +38,11 @@ export function estimateAdvantages(
   averageReturn: number,
 ): Advantages {
   const { baseline, gamma, gaeLambda } = settings;
-  const estimated =
-    baseline === 'group-mean'
-      ? groupMeanAdvantages(rollout, samples, gamma)
-      : baseline === 'moving-average'
-        ? advantagesFrom(averageReturn, rollout, gamma)
-        : generalizedAdvantages(rollout, gamma, baseline === 'critic' ? gaeLambda : 1);
+  const estimated = groupBaselines.includes(baseline)
+    ? groupAdvantages(rollout, samples, settings)
+    : baseline === 'moving-average'
+      ? advantagesFrom(averageReturn, rollout, gamma)
+      : generalizedAdvantages(rollout, gamma, baseline === 'critic' ? gaeLambda : 1);
   if (settings.normalizeAdvantage === 'buffer') normalizeAdvantages(estimated.advantages, centres(settings));
   return estimated;
 }
@@ -83,22 +82,39 @@ export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Roll
 }
 
 /**
- * Critic-free advantages: rewards to go minus the mean return of the episodes of the same group. All explorations of a
- * sample start in one state, so that mean estimates the start's value.
+ * Critic-free advantages: rewards to go minus the mean return of the episodes of the same group, its own left out with `leave-one-out`.
+ * All explorations of a sample start in one state, so that mean estimates the start's value. With `normalizeAdvantage: group` they are
+ * divided by the population deviation of the group's returns; a group without one gives 0.
  * @param groups int32: group of each transition, in [0, number of groups)
+ * @source Shao et al. 2024, arXiv:2402.03300, section 4.1.2 (GRPO); Ahmadian et al. 2024, arXiv:2402.14740, equation 10 (RLOO)
  */
-export function groupMeanAdvantages(rollout: RolloutSteps, groups: Int32Array, gamma: number): Advantages {
+export function groupAdvantages(
+  rollout: RolloutSteps,
+  groups: Int32Array,
+  { baseline, normalizeAdvantage, gamma }: Omit<AdvantageSettings, 'gaeLambda'>,
+): Advantages {
   const sums = rewardsToGo(rollout, gamma);
   const begins = firstSteps(rollout);
-  const totals = new Map<number, { sum: number; count: number }>();
-  for (let t = 0; t < sums.length; t++) {
-    if (!begins[t]) continue;
-    const total = totals.get(groups[t]!) ?? { sum: 0, count: 0 };
-    totals.set(groups[t]!, { sum: total.sum + sums[t]!, count: total.count + 1 });
+  // Return of each transition's episode.
+  const own = new Float64Array(sums.length);
+  const returnsOf = new Map<number, number[]>();
+  for (let first = 0; first < sums.length; first++) {
+    if (!begins[first]) continue;
+    for (let t = first; t >= 0; t = rollout.next[t]!) own[t] = sums[first]!;
+    const returns = returnsOf.get(groups[first]!);
+    if (returns) returns.push(sums[first]!);
+    else returnsOf.set(groups[first]!, [sums[first]!]);
   }
+  const statistics = new Map(
+    Array.from(returnsOf, ([group, returns]) => {
+      const deviation = normalizeAdvantage === 'group' ? Math.sqrt(variance(Float64Array.from(returns))) + 1e-8 : 1;
+      return [group, { total: returns.reduce((sum, one) => sum + one, 0), count: returns.length, deviation }];
+    }),
+  );
   const advantages = Float32Array.from(sums, (sum, t) => {
-    const total = totals.get(groups[t]!)!;
-    return sum - total.sum / total.count;
+    const { total, count, deviation } = statistics.get(groups[t]!)!;
+    const mean = baseline === 'leave-one-out' && count > 1 ? (total - own[t]!) / (count - 1) : total / count;
+    return (sum - mean) / deviation;
   });
   return { advantages, returns: Float32Array.from(sums) };
 }

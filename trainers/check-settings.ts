@@ -2,6 +2,7 @@
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { envIds } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { groupBaselines } from './ppo-settings.js';
 import type { RunSettings } from './run-settings.js';
 import type { TaskTrainer, TrainedMethod } from './task-trainer.js';
 
@@ -18,14 +19,18 @@ function ppoRules({ ppo }: Pick<RunSettings, 'ppo'>): Rule[] {
         'expected ppo.algorithm=ppo, no moving average and ppo.actionDropout=0 with ppo.gradient=exact, which walks nothing',
     ];
   }
-  const { updateEpochs, minibatchSamples, samplesPerUpdate, targetKl, dualClip } = ppo;
+  const { updateEpochs, minibatchSamples, samplesPerUpdate, targetKl, dualClip, normalizeAdvantage } = ppo;
+  const ofGroup = groupBaselines.includes(baseline);
   // A second step would use off-policy walks without any correction.
   const oneStep = 'with ppo.algorithm=reinforce, which takes one step a round';
   const reinforce = algorithm === 'reinforce';
   return [
-    baseline === 'group-mean' &&
+    ofGroup &&
       explorations < 2 &&
-      'expected ppo.explorations of at least 2 with ppo.baseline=group-mean, got 1: every advantage would be 0',
+      `expected ppo.explorations of at least 2 with ppo.baseline=${baseline}, got 1: every advantage would be 0`,
+    normalizeAdvantage === 'group' &&
+      !ofGroup &&
+      `expected ppo.baseline=group-mean or leave-one-out with ppo.normalizeAdvantage=group, got ${baseline}`,
     reinforce && updateEpochs !== 1 && `expected ppo.updateEpochs=1 ${oneStep}, got ${updateEpochs}`,
     reinforce &&
       minibatchSamples < samplesPerUpdate &&

@@ -1,6 +1,9 @@
 /** Settings of PPO: the `ppo` section of a configuration file. */
 import { z } from 'zod';
 
+/** Baselines that compare the walks of one sample. */
+export const groupBaselines: readonly string[] = ['group-mean', 'leave-one-out'];
+
 /** The `ppo` section of a configuration file. */
 export const ppoSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('Run this phase.'),
@@ -27,7 +30,7 @@ export const ppoSettings = z.strictObject({
     .min(1)
     .max(1024)
     .default(8)
-    .describe('Rollouts per sample; the group-mean baseline needs at least 2.'),
+    .describe('Rollouts per sample; baselines of the group need at least 2.'),
   actionDropout: z
     .number()
     .min(0)
@@ -90,10 +93,10 @@ export const ppoSettings = z.strictObject({
   gamma: z.number().min(0).max(1).default(1).describe('Discount of later rewards.'),
   gaeLambda: z.number().min(0).max(1).default(0.95).describe('Decay of GAE; used by `baseline: critic` only.'),
   baseline: z
-    .enum(['group-mean', 'critic', 'moving-average', 'none'])
+    .enum(['group-mean', 'leave-one-out', 'critic', 'moving-average', 'none'])
     .default('group-mean')
     .describe(
-      'Baseline of the advantages: the mean return of the same sample, a learned critic with GAE, an exponential moving average of the mean return of earlier rounds, or 0.',
+      'Baseline of the advantages: the mean return of the walks of the same sample (GRPO), that of the others alone (RLOO), a learned critic with GAE, an exponential moving average of the mean return of earlier rounds, or 0.',
     ),
   baselineDecay: z
     .number()
@@ -102,10 +105,10 @@ export const ppoSettings = z.strictObject({
     .default(0.95)
     .describe('Decay of the moving average per round; used by `baseline: moving-average` only.'),
   normalizeAdvantage: z
-    .enum(['minibatch', 'buffer', 'none'])
+    .enum(['minibatch', 'buffer', 'group', 'none'])
     .default('minibatch')
     .describe(
-      'Set over which advantages are divided by their standard deviation (and centred, with the critic or no baseline).',
+      'Set over which advantages are divided by their standard deviation (and centred, with the critic or no baseline); group: the walks of the same sample, by the deviation of their returns (GRPO).',
     ),
   targetKl: z
     .number()

@@ -6,7 +6,7 @@ import type { PolicyShape, VectorObservation } from './spaces.js';
 import type { Executor } from '../../src/nn/executor.js';
 import { anyFunction, checkGiven } from '../../src/run/read-json.js';
 import { firstWeights, openActorCritic, ppoPhase } from '../../trainers/ppo-phase.js';
-import type { PpoSettings } from '../../trainers/ppo-settings.js';
+import { groupBaselines, type PpoSettings } from '../../trainers/ppo-settings.js';
 import { PpoTrainer } from '../../trainers/ppo.js';
 import type { TrainingPhase } from '../../trainers/phase.js';
 import type { Session } from '../../trainers/session.js';
@@ -71,7 +71,7 @@ function problems({ env, policy, clone, transe, bilinear, ppo }: TrainSettings):
   wanted(ppo.enabled, 'ppo.enabled=true', ppo.enabled);
   wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient);
   wanted(ppo.algorithm === 'ppo', 'ppo.algorithm=ppo', ppo.algorithm);
-  wanted(ppo.baseline !== 'group-mean', 'ppo.baseline=critic, moving-average or none', ppo.baseline);
+  wanted(!groupBaselines.includes(ppo.baseline), 'ppo.baseline=critic, moving-average or none', ppo.baseline);
   wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon);
   return problems;
 }

@@ -68,6 +68,8 @@ describe('PPO', () => {
     ['gaeLambda', 0.1],
     ['baseline', 'group-mean'],
     ['baseline', 'none'],
+    ['baseline', 'leave-one-out'],
+    ['normalizeAdvantage', 'group', { baseline: 'group-mean' }],
     ['baseline', 'moving-average'],
     ['baselineDecay', 0.5, { baseline: 'moving-average' }],
     ['algorithm', 'reinforce'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   explainedVariance,
   generalizedAdvantages,
-  groupMeanAdvantages,
+  groupAdvantages,
   normalizeAdvantages,
   rewardsToGo,
   type RolloutSteps,
@@ -68,9 +68,14 @@ describe('returns and advantages', () => {
   test('B-MIN-1: the group mean is taken over episodes, not over steps', () => {
     // Group 7: an episode of two steps that hits and one of one step that misses; group 3: one episode.
     const mixed = rollout({ rewards: [0, 0, 1, 1], next: [2, -1, -1, -1], terminated: [0, 1, 1, 1] });
-    const { advantages, returns } = groupMeanAdvantages(mixed, Int32Array.of(7, 7, 7, 3), 1);
+    const of = (baseline: 'group-mean' | 'leave-one-out', normalizeAdvantage: 'none' | 'group') =>
+      groupAdvantages(mixed, Int32Array.of(7, 7, 7, 3), { baseline, normalizeAdvantage, gamma: 1 });
+    const { advantages, returns } = of('group-mean', 'none');
     close(advantages, [0.5, -0.5, 0.5, 0]);
     close(returns, [1, 0, 1, 1]);
+    // The other episode of group 7 has return 0 or 1; a group of one has no other and no deviation.
+    close(of('leave-one-out', 'none').advantages, [1, -1, 1, 0]);
+    close(of('group-mean', 'group').advantages, [1, -1, 1, 0]);
   });
 });
 

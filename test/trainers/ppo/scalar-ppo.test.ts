@@ -8,7 +8,7 @@ import type { Parameters } from '../../../src/nn/parameters.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../fixtures/run-trainers.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
-import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
+import { groupBaselines, ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { often } from '../../fixtures/long-tests.js';
 import { recordedTrees, rowNumbers, tableActor, tableCritic, type Walk, width } from '../../fixtures/random-walks.js';
 
@@ -62,7 +62,7 @@ function softmax(scores: readonly number[], row: number, actions: readonly numbe
 
 /** Every step with its advantage, walk by walk. */
 function stepsOf(walks: readonly Walk[], { scores, critic, average }: ScalarLearner, settings: PpoSettings): Step[] {
-  const { gamma, baseline } = settings;
+  const { gamma, baseline, normalizeAdvantage } = settings;
   const lambda = baseline === 'critic' ? settings.gaeLambda : 1;
   const valueOf = (row: number) => critic?.values[row] ?? 0;
   const returnFrom = ({ steps, cutAt }: Walk, t: number) =>
@@ -77,18 +77,21 @@ function stepsOf(walks: readonly Walk[], { scores, critic, average }: ScalarLear
     });
     return walk.steps.map(({ row, index, legal }, t) => {
       const generalized = sum(deltas.slice(t).map((delta, l) => (gamma * lambda) ** l * delta));
-      const grouped = returnFrom(walk, t) - mean(group.map((other) => returnFrom(other, 0)));
+      const others = group.filter((other) => baseline === 'group-mean' || other !== walk);
+      const compared = returnFrom(walk, t) - mean(others.map((other) => returnFrom(other, 0)));
+      const spread = group.map((other) => returnFrom(other, 0) - mean(group.map((one) => returnFrom(one, 0))));
+      const deviation = normalizeAdvantage === 'group' ? Math.sqrt(mean(spread.map((x) => x * x))) + 1e-8 : 1;
+      const grouped = compared / deviation;
       return {
         ...{ sample: walk.sample, row, index, legal },
         oldLogProb: Math.log(softmax(scores.values, row, legal)[index]!),
         oldValue: valueOf(row),
-        advantage:
-          baseline === 'group-mean'
-            ? grouped
-            : baseline === 'moving-average'
-              ? returnFrom(walk, t) - average
-              : generalized,
-        target: baseline === 'group-mean' ? returnFrom(walk, t) : generalized + valueOf(row),
+        advantage: groupBaselines.includes(baseline)
+          ? grouped
+          : baseline === 'moving-average'
+            ? returnFrom(walk, t) - average
+            : generalized,
+        target: groupBaselines.includes(baseline) ? returnFrom(walk, t) : generalized + valueOf(row),
       };
     });
   });
@@ -232,8 +235,8 @@ function scalarUpdate(
   return Object.fromEntries(Object.keys(seen[0]!).map((key) => [`train/${key}`, mean(seen.map((one) => one[key]!))]));
 }
 
-const baselines = ['group-mean', 'critic', 'none', 'moving-average'] as const;
-const normalizations = ['minibatch', 'buffer', 'none'] as const;
+const baselines = ['group-mean', 'critic', 'none', 'moving-average', 'leave-one-out'] as const;
+const normalizations = ['minibatch', 'buffer', 'none', 'group'] as const;
 
 /** Every baseline with every normalisation in turn; what else can be switched is drawn. */
 function settingsOf(seed: number): PpoSettings {
@@ -241,8 +244,8 @@ function settingsOf(seed: number): PpoSettings {
   const one = <T>(...choices: T[]): T => choices[rng.integer(choices.length)]!;
   const drawn = {
     ...{ updates: 2, samplesPerUpdate: 4, explorations: 3, lrDecay: 'none', warmupUpdates: 0, learningRate: 0.1 },
-    baseline: baselines[seed % 4],
-    normalizeAdvantage: normalizations[Math.floor(seed / 4) % 3],
+    baseline: baselines[seed % 5],
+    normalizeAdvantage: normalizations[Math.floor(seed / 5) % 4],
     minibatchSamples: one(2, 3, 4),
     updateEpochs: one(1, 2, 3),
     // 10 clips nothing.
