@@ -12,6 +12,7 @@ export const layers = [
   'src/metrics',
   'src/embedding',
   'src/llm',
+  'src/llama',
   'src/encoder',
   'datasets',
   'envs',

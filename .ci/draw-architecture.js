@@ -20,6 +20,7 @@ const says = {
   'src/embedding': 'scorers of triples',
   'src/nn': 'tape, executors, optimizer',
   'src/llm': 'language models and decisions',
+  'src/llama': 'a Llama that is trained',
   'src/encoder': 'texts to vectors, cached',
   datasets: 'releases to samples {task, gold}',
   envs: 'reset, step, action mask, reward',

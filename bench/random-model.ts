@@ -1,6 +1,6 @@
 /** A language model of random weights, for speed alone: as fast as a learned one of its size, and made in seconds. */
 import { exportGguf } from '../models/llama/export-gguf.js';
-import { llamaTensors } from '../models/llama/config.js';
+import { llamaTensors } from '../src/llama/config.js';
 import { type Merge, toByteLetters, vocabularyOf } from '../models/llama/byte-pair/vocabulary.js';
 import { Rng } from '../src/run/seeds.js';
 

@@ -1,9 +1,9 @@
 /** The text encoder of a page: vectors that Node computed, and where a browser can, its own. */
-import { hiddenStates } from '../../models/llama/forward.js';
-import { type LlamaConfig, llamaTensors } from '../../models/llama/config.js';
+import { hiddenStates } from '../../models/llama/token-loss.js';
+import { type LlamaConfig, llamaTensors } from '../../src/llama/config.js';
 import { bytePairTokenizer } from '../../models/llama/byte-pair/byte-pair-tokenizer.js';
 import { type Merge, vocabularyOf } from '../../models/llama/byte-pair/vocabulary.js';
-import { type TensorType, tensorValues } from '../../models/llama/tensor-types.js';
+import { tensorValues } from '../../src/llama/read-types.js';
 import { llamaParameters } from '../../models/llama/weights.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { distinctTexts, isBlank, noEncoder, normalizeL2, type StateEncoder } from '../../src/encoder/state-encoder.js';
@@ -16,7 +16,7 @@ export interface LlamaPart {
   config: LlamaConfig;
   merges: readonly Merge[];
   /** Weights as the file holds them, by name. */
-  tensors: ReadonlyMap<string, { type: TensorType; data: Uint8Array }>;
+  tensors: ReadonlyMap<string, { type: string; data: Uint8Array }>;
 }
 
 /** Text encoder of a run as its page holds it. */

@@ -1,7 +1,7 @@
 /** Documents of similar length side by side, and what they should predict. */
 import { Rng } from '../../src/run/seeds.js';
-import type { TokenBatch } from './forward.js';
-import type { Targets } from './token-loss.js';
+
+import type { Targets, TokenBatch } from './token-loss.js';
 import { documentLength, type TokenCorpus } from './token-corpus.js';
 
 /** Documents that go through the model at once. */

@@ -1,9 +1,9 @@
 /** Writes a Llama as a GGUF file that llama.cpp loads like any other: as chat model and as text encoder. */
-import { blockValues } from './tensor-types.js';
-import { type GgufEntryValue, writeGguf } from './write-gguf.js';
+import { blockValues } from '../../src/llama/write-types.js';
+import { type GgufEntryValue, writeGguf } from '../../src/llama/write-gguf.js';
 import { type BytePairVocabulary, specialNames } from './byte-pair/vocabulary.js';
 import { chatTemplate } from './chat-segments.js';
-import { type LlamaConfig, llamaTensors } from './config.js';
+import { type LlamaConfig, llamaTensors } from '../../src/llama/config.js';
 import type { CorpusSpecial } from './corpus-document.js';
 
 /** Everything that goes into the file of a model. */

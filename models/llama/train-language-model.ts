@@ -7,7 +7,7 @@ import { Rng } from '../../src/run/seeds.js';
 import { divergedAt } from '../../src/nn/diverged.js';
 import { Tape } from '../../src/nn/tape.js';
 import { type Batch, batchesOf, type CorpusPlace, nextWindow } from './batches.js';
-import type { LlamaConfig } from './config.js';
+import type { LlamaConfig } from '../../src/llama/config.js';
 import { documentLength, type TokenCorpus } from './token-corpus.js';
 import { labelLogProbs, targetLogits } from './token-loss.js';
 import type { TrainingSettings } from './training-settings.js';

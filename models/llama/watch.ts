@@ -3,7 +3,7 @@ import { softmax } from '../../src/nn/categorical.js';
 import type { Parameters } from '../../src/nn/parameters.js';
 import { Tape } from '../../src/nn/tape.js';
 import { batchesOf } from './batches.js';
-import type { LlamaConfig } from './config.js';
+import type { LlamaConfig } from '../../src/llama/config.js';
 import type { TokenCorpus } from './token-corpus.js';
 import { targetLogits } from './token-loss.js';
 

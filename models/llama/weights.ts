@@ -2,7 +2,7 @@
 import type { Executor } from '../../src/nn/executor.js';
 import { type HostTensor, normalValues, Parameters } from '../../src/nn/parameters.js';
 import { Rng } from '../../src/run/seeds.js';
-import { type LlamaConfig, llamaTensors } from './config.js';
+import { type LlamaConfig, llamaTensors } from '../../src/llama/config.js';
 
 /** By GGUF name, as `llamaTensors` lists them. */
 export type LlamaWeights = ReadonlyMap<string, Float32Array>;

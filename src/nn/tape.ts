@@ -384,9 +384,9 @@ export class Tape<N extends Numbers = Numbers, R extends Rows = Rows> extends Re
     return this.biased(scaled, this.parameter(`${name}.bias`, width));
   }
 
-  /** x / √(mean x² + epsilon) · NAME, row by row. @source Zhang and Sennrich 2019, arXiv:1910.07467 */
-  rmsNorm(x: Taped<N>, name: string, epsilon: number): Taped<N> {
-    return this.multiply(this.#normalized({ kind: 'rms', epsilon }, x), this.parameter(name, x.width));
+  /** x / √(mean x² + epsilon) · gain, row by row. @param gain one row @source Zhang and Sennrich 2019, arXiv:1910.07467 */
+  rmsNorm(x: Taped<N>, gain: Taped<N>, epsilon: number): Taped<N> {
+    return this.multiply(this.#normalized({ kind: 'rms', epsilon }, x), gain);
   }
 
   #normalized(by: Normalization, x: Taped<N>): Taped<N> {

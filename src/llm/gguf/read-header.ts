@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { WorkbenchError } from '../../run/errors.js';
 import { refuseSpecial } from '../../run/files.js';
 
+/** Header of a file: entries and places of tensors, without their data. */
 export interface GgufHeader {
   /** Scalar entries, by key. */
   metadata: ReadonlyMap<string, string | number | boolean>;

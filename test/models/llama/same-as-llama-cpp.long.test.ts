@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import type { LlamaModel, Token } from 'node-llama-cpp';
 import { type BytePairTokenizer, bytePairTokenizer } from '../../../models/llama/byte-pair/byte-pair-tokenizer.js';
 import { chatSegments } from '../../../models/llama/chat-segments.js';
-import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
+import { hiddenStates } from '../../../models/llama/token-loss.js';
+import { logitsOf, trainedWeights } from '../../../src/llama/forward.js';
 import { llamaParameters } from '../../../models/llama/weights.js';
 import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { Tape } from '../../../src/nn/tape.js';
@@ -143,6 +144,6 @@ function plainLogits({ config, weights }: OpenedLlama, ids: readonly number[]): 
 async function trainedLogits({ config, weights }: OpenedLlama, ids: readonly number[]): Promise<ArrayLike<number>[]> {
   const tape = new Tape(llamaParameters(new SimdExecutor(), config, weights), false);
   const states = hiddenStates(tape, config, { ids: Int32Array.from(ids), batch: 1, length: ids.length });
-  const logits = await tape.outputs([logitsOf(tape, states)]).read();
+  const logits = await tape.outputs([logitsOf(tape, trainedWeights(tape), states)]).read();
   return ids.map((_, position) => logits.subarray(position * config.vocabSize, (position + 1) * config.vocabSize));
 }

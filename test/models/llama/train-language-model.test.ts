@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { batchesOf, nextWindow } from '../../../models/llama/batches.js';
-import type { LlamaConfig } from '../../../models/llama/config.js';
+import type { LlamaConfig } from '../../../src/llama/config.js';
 import type { TokenCorpus } from '../../../models/llama/token-corpus.js';
 import { loadTraining, saveTraining } from '../../../models/llama/training-checkpoint.js';
 import { trainingSettings } from '../../../models/llama/training-settings.js';

@@ -286,7 +286,7 @@ const cases: Record<string, Case> = {
     shapes: { x: [6, 5], 'n.gain': [1, 5], 'n.bias': [1, 5] },
     build: (tape, at) => [tape.layerNorm(at('x'), 'n')],
   },
-  rmsNorm: { shapes: { x: [6, 5], n: [1, 5] }, build: (tape, at) => [tape.rmsNorm(at('x'), 'n', 1e-5)] },
+  rmsNorm: { shapes: { x: [6, 5], n: [1, 5] }, build: (tape, at) => [tape.rmsNorm(at('x'), at('n'), 1e-5)] },
   'dropout, of all rows in turn and of each alone': {
     shapes: { x },
     build: (tape, at) => [

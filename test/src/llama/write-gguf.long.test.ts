@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readGgufHeader } from '../../../src/llm/gguf/read-header.js';
-import { type GgufTensorData, writeGguf } from '../../../models/llama/write-gguf.js';
+import { type GgufTensorData, writeGguf } from '../../../src/llama/write-gguf.js';
 import { llamaLibrary } from '../../../src/llm/llama-library.js';
 import { readGgufTensors } from '../../fixtures/gguf-tensors.js';
 import { folderWith } from '../../fixtures/tiny-release.js';

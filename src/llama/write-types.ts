@@ -1,13 +1,8 @@
 /**
- * Number types of GGUF tensors, written and read: half precision (IEEE 754 binary16), which no supported Node has an array type for, and
+ * Number types of GGUF tensors that are written: half precision (IEEE 754 binary16), which no supported Node has an array type for, and
  * Q8_0.
  * @source ggml `block_q8_0`
  */
-
-/** Names of the types, as GGUF has them. */
-export const tensorTypes = ['F32', 'F16', 'Q8_0'] as const;
-/** See `tensorTypes`. */
-export type TensorType = (typeof tensorTypes)[number];
 
 /** Values that share one scale in Q8_0. */
 export const blockValues = 32;
@@ -55,27 +50,4 @@ export function toBlocks(values: Float32Array): Buffer {
     }
   }
   return bytes;
-}
-
-/** Numbers of a tensor as its file holds them: little-endian, from any place. @param size number of values */
-export function tensorValues(type: TensorType, bytes: Uint8Array, size: number): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const half = (at: number) => fromHalf(view.getUint16(at, true));
-  if (type === 'F32') return Float32Array.from({ length: size }, (_, i) => view.getFloat32(4 * i, true));
-  if (type === 'F16') return Float32Array.from({ length: size }, (_, i) => half(2 * i));
-  const values = new Float32Array(size);
-  for (let at = 0, i = 0; i < size; at += blockBytes) {
-    const scale = half(at);
-    for (let place = 0; place < blockValues; place++) values[i++] = scale * view.getInt8(at + 2 + place);
-  }
-  return values;
-}
-
-/** The number of the bits of a half, exact. */
-function fromHalf(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const [exponent, fraction] = [(bits >>> 10) & 31, bits & 1023];
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }

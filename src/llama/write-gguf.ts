@@ -1,7 +1,7 @@
 /** Writes a GGUF model file, version 3. @source ggml docs/gguf.md */
-import { blockValues, type TensorType, toBlocks, toFloat16 } from './tensor-types.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { writeFileAtomic } from '../../src/run/files.js';
+import { blockValues, toBlocks, toFloat16 } from './write-types.js';
+import { WorkbenchError } from '../run/errors.js';
+import { writeFileAtomic } from '../run/files.js';
 
 /** A metadata value; a plain number has no type in the format, so each says its own. Int32Array and Float32Array are arrays. */
 export type GgufEntryValue =
@@ -12,12 +12,12 @@ export interface GgufTensorData {
   /** Sizes, fastest first: a matrix that maps `in` to `out`, stored row by row, is `[in, out]`. */
   shape: readonly number[];
   /** Storage format of the values; of Q8_0 the fastest size is a multiple of `blockValues`. */
-  type: TensorType;
+  type: keyof typeof types;
   values: Float32Array;
 }
 
 const alignment = 32;
-const types: Readonly<Record<TensorType, number>> = { F32: 0, F16: 1, Q8_0: 8 };
+const types = { F32: 0, F16: 1, Q8_0: 8 };
 
 /**
  * Writes the file at once and whole; the same input gives the same bytes.

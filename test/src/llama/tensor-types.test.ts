@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { tensorValues, toBlocks, toFloat16 } from '../../../models/llama/tensor-types.js';
+import { tensorValues } from '../../../src/llama/read-types.js';
+import { toBlocks, toFloat16 } from '../../../src/llama/write-types.js';
 
 const fromFloat16 = (halves: Uint16Array) => tensorValues('F16', new Uint8Array(halves.buffer), halves.length);
 const halves = (...values: number[]) => [...toFloat16(Float32Array.from(values))];

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { LlamaConfig } from '../../../models/llama/config.js';
-import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
-import { rotate, rotation } from '../../../models/llama/rotary.js';
-import { labelLogProbs, targetLogits } from '../../../models/llama/token-loss.js';
+import type { LlamaConfig } from '../../../src/llama/config.js';
+import { logitsOf, trainedWeights } from '../../../src/llama/forward.js';
+import { rotate, rotation } from '../../../src/llama/rotary.js';
+import { hiddenStates, labelLogProbs, targetLogits } from '../../../models/llama/token-loss.js';
 import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';
 import type { Executor } from '../../../src/nn/executor.js';
 import { openExecutor } from '../../../src/nn/open-executor.js';
@@ -41,7 +41,7 @@ describe.each(executors)('the forward pass on %s', (name) => {
   const logits = async (weights: ReadonlyMap<string, Float32Array>, ids: Int32Array, batch: number, sizes = config) => {
     const tape = new Tape(llamaParameters(executor, sizes, weights), false);
     const states = hiddenStates(tape, sizes, { ids, batch, length: ids.length / batch });
-    const values = await tape.outputs([logitsOf(tape, states)]).read();
+    const values = await tape.outputs([logitsOf(tape, trainedWeights(tape), states)]).read();
     tape.parameters.dispose();
     return values;
   };
@@ -117,7 +117,12 @@ describe.each(executors)('the forward pass on %s', (name) => {
         Float32Array.from({ length: 4 * length }, (_, i) => vector[i % 4]!),
         4,
       );
-      const turn = rotation(tape, { ...config, dim: 4, heads: 1 }, length, 1);
+      const turn = rotation(
+        tape,
+        { ...config, dim: 4, heads: 1 },
+        Int32Array.from({ length }, (_, i) => i),
+        1,
+      );
       return tape.outputs([rotate(tape, rows, turn)]).read();
     };
     const [q, k] = [await turned(query!), await turned(key!)];
