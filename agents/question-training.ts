@@ -38,7 +38,6 @@ export function questionProblems(settings: TrainSettings): (string | false)[] {
     wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
-    wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
     wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon),
     wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean, leave-one-out or none', ppo.baseline),
     wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),

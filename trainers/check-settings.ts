@@ -62,6 +62,7 @@ export function checkTrainSettings(learning: TaskTrainer, settings: RunSettings,
     ppo.enabled &&
       ppo.init === 'scratch' &&
       ppo.klCoef > 0 &&
+      !method.pretrained?.(settings) &&
       `expected ppo.klCoef=0 with ppo.init=scratch, where there is no clone to stay near, got ${ppo.klCoef}`,
     ...ppoRules(settings),
     ppo.enabled &&

@@ -41,6 +41,8 @@ export interface TrainedMethod {
   problems(settings: RunSettings): readonly (string | false)[];
   /** First layer over the texts at the largest batch: `auto` chooses the backend by it. @param textDim of the encoder's vectors */
   networkSize(settings: RunSettings, textDim: number): NetworkSize;
+  /** True where new weights are a policy already, which PPO may stay near. Default false: they are drawn. */
+  pretrained?(settings: RunSettings): boolean;
   /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. Absent: it cannot be forked. */
   forkPhase?(settings: RunSettings): 'clone' | 'ppo';
   /** Settings that give its weights their shape and meaning: those of a fork are equal. */

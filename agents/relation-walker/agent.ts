@@ -23,6 +23,8 @@ import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '
 import type { RunCheckpoint } from '../method.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type QuestionOptions } from '../trained-run.js';
 import { readBasis, type ReaderBasis } from '../readers/facts.js';
+import { LanguageNetwork } from './language/language-network.js';
+import { openWalkModel, type WalkModel } from './language/walk-model.js';
 import { type RelationNetwork, type RelationReader, relationReader, SentenceNetwork } from './network.js';
 import { readScale, ScaledTexts, type VectorScale } from './question-vectors.js';
 import { type RelationWalkerSettings, relationWalkerSettings } from './settings.js';
@@ -89,9 +91,9 @@ async function beamOf(
   if (initial.done) return { chains: [], graphReads: 0 };
   const behind = await reader.of(task, signal);
   let graphReads = 0;
-  const scores = (relations: Int32Array) => {
+  const scores = (relations: Int32Array, mask: Uint8Array) => {
     graphReads++;
-    return behind(relations);
+    return behind(relations, mask);
   };
   return { chains: await decodeChains(initial, scores, width, ensure), graphReads };
 }
@@ -104,7 +106,9 @@ function relationRanker(options: Walking): RelationRanker {
     prepare: (tasks, signal) => reader.prepare(tasks, signal),
     async shares(task, walked, relations, signal) {
       if (walked.length >= options.rules.horizon) return undefined;
-      const scores = await (await reader.of(task, signal))(walked);
+      const mask = new Uint8Array(options.graph.numRelations + 1);
+      for (const relation of relations) mask[relation] = 1;
+      const scores = await (await reader.of(task, signal))(walked, mask);
       const ends = Int32Array.of(0, relations.length);
       const logProbs = segmentLogSoftmax(
         Float32Array.from(relations, (relation) => scores[relation]!),
@@ -132,13 +136,13 @@ interface RankedChain {
 /**
  * The `beamWidth` most probable walks that are found, best first. At each step the best extensions are kept, finished walks
  * among them: width 1 is greedy. Equal ones keep the order of their beginnings, then of their actions.
- * @param scores of all actions behind the relations walked: float32 [numRelations + 1]
+ * @param scores of legal actions behind the relations walked: float32 [numRelations + 1]
  * @param ensure awaited before the edges of frontiers are read, those of `initial` aside
  * @returns empty where nothing is legal at the start
  */
 export async function decodeChains(
   initial: RelationWalkState,
-  scores: (relations: Int32Array) => Float32Array | Promise<Float32Array>,
+  scores: (relations: Int32Array, mask: Uint8Array) => Float32Array | Promise<Float32Array>,
   beamWidth: number,
   ensure: (frontiers: readonly Frontier[]) => Promise<void>,
 ): Promise<RankedChain[]> {
@@ -157,7 +161,7 @@ export async function decodeChains(
         continue;
       }
       const mask = relationActionMask(walk.state);
-      const all = await scores(walk.state.node.relations);
+      const all = await scores(walk.state.node.relations, mask);
       const legal = Int32Array.from(mask.keys()).filter((action) => mask[action] === 1);
       const logProbs = segmentLogSoftmax(
         Float32Array.from(legal, (action) => all[action]!),
@@ -187,8 +191,9 @@ export interface RelationWalkerParts {
   /** Bound of the frontiers that are kept. */
   memoryMegabytes: number;
   tensors: StoredTensors;
-  /** Present if it reads sentences; else `basis`. */
+  /** Of walkers that read sentences. */
   scale?: VectorScale;
+  /** Of walkers that read words. */
   basis?: ReaderBasis;
 }
 
@@ -208,23 +213,30 @@ function loadRelationWalkerRun(run: RunCheckpoint, options: QuestionOptions): Pr
     const { executor } = await openExecutor(options.backend ?? 'simd');
     const parts: RelationWalkerParts = {
       ...{ name, settings: relationWalker, rules: { horizon, hops }, memoryMegabytes, tensors },
-      ...(relationWalker.reads === 'words' ? { basis: readBasis(folder) } : { scale: readScale(folder) }),
+      ...(relationWalker.reads === 'words' && { basis: readBasis(folder) }),
+      ...(relationWalker.reads === 'sentence' && { scale: readScale(folder) }),
     };
-    const walking = walkingOf(parts, executor, graph, encoder);
+    const place = options.modelPath ?? settings.encoder.model;
+    const model =
+      relationWalker.reads === 'model'
+        ? await openWalkModel(executor, place, graph.relationNames, relationWalker)
+        : undefined;
+    const walking = walkingOf(parts, executor, graph, encoder, model);
     const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
     return { agent, ranker: relationRanker(walking), walking, parts };
   });
 }
 
-/** A walker from its parts: reads no file. */
+/** A walker from its parts: reads no file. @param model of one that is a language model */
 export function walkingOf(
   parts: RelationWalkerParts,
   executor: Executor,
   graph: Graph,
   encoder: StateEncoder,
+  model?: WalkModel,
 ): Walking {
   const { rules, memoryMegabytes } = parts;
-  const reader = relationReader(restoredNetwork(parts, executor, graph, encoder));
+  const reader = relationReader(restoredNetwork(parts, executor, graph, encoder, model));
   return { graph, reader, rules, frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20) };
 }
 
@@ -271,8 +283,8 @@ const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
   },
   async of(task, signal) {
     const behind = await Promise.all(readers.map((reader) => reader.of(task, signal)));
-    return async (relations) => {
-      const all = await Promise.all(behind.map((scores) => scores(relations)));
+    return async (relations, mask) => {
+      const all = await Promise.all(behind.map((scores) => scores(relations, mask)));
       return all[0]!.map((_, action) => all.reduce((sum, scores) => sum + scores[action]!, 0) / all.length);
     };
   },
@@ -283,11 +295,14 @@ function restoredNetwork(
   executor: Executor,
   graph: Graph,
   encoder: StateEncoder,
+  model?: WalkModel,
 ): RelationNetwork {
   const shape = { numRelations: graph.local.numRelations, horizon: rules.horizon };
-  const network = basis
-    ? new WordNetwork(executor, wordFacts(settings, encoder), shape, basis, 0)
-    : new SentenceNetwork(executor, settings, shape, new ScaledTexts(encoder, scale!, settings.maxTokens));
+  const network = model
+    ? new LanguageNetwork(model, shape, 0)
+    : basis
+      ? new WordNetwork(executor, wordFacts(settings, encoder), shape, basis, 0)
+      : new SentenceNetwork(executor, settings, shape, new ScaledTexts(encoder, scale!, settings.maxTokens));
   network.parameters.import(tensors);
   return network;
 }

@@ -29,9 +29,11 @@ export interface RelationRequest {
 export interface RelationNetwork {
   readonly parameters: Parameters;
   readonly shape: RelationShape;
-  /** Encodes questions; required before `scores` and `recorded`. */
-  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
-  /** float32 [S · (numRelations + 1)]: scores of all actions, illegal ones included. */
+  /** States of a pass with gradients; default as many as there are. */
+  readonly mostStates?: number;
+  /** Encodes what states need; required before `scores` and `recorded`. An empty mask asks for the question alone. */
+  prepare(requests: readonly RelationRequest[], signal?: AbortSignal): Promise<void>;
+  /** float32 [S · (numRelations + 1)]: scores of all actions, those of illegal ones of any value. */
   scores(requests: readonly RelationRequest[]): Promise<Float32Array>;
   /** The same with the backward pass. @param dropout instead of the masks of `drop` */
   recorded(requests: readonly RelationRequest[], dropout?: Rng): Outputs;
@@ -74,8 +76,8 @@ export class SentenceNetwork implements RelationNetwork {
     this.#held = executor.scope();
   }
 
-  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
-    return this.texts.prepare(this.#textsOf(tasks), signal);
+  prepare(requests: readonly RelationRequest[], signal?: AbortSignal): Promise<void> {
+    return this.texts.prepare(this.#textsOf(requests.map(({ task }) => task)), signal);
   }
 
   scores(requests: readonly RelationRequest[]): Promise<Float32Array> {
@@ -178,9 +180,10 @@ export function relationActor(network: RelationNetwork): Actor<RelationWalkObser
     requestOf: ({ task, relations, actionMask }) => ({ task, relations, mask: actionMask }),
     stateKey: ({ relations }) => relations.join(),
     numScores: () => numActions,
+    maxScoresPerBatch: network.mostStates && network.mostStates * numActions,
     // 8,192 states: bounds memory.
     maxInferenceScores: 8192 * numActions,
-    prepare: (requests) => network.prepare(requests.map(({ task }) => task)),
+    prepare: (requests) => network.prepare(requests),
     score: (requests) => ({
       ...legalOf(requests),
       logits: (dropout) => network.recorded(requests, dropout),
@@ -206,15 +209,27 @@ export function relationActor(network: RelationNetwork): Actor<RelationWalkObser
 export interface RelationReader {
   /** Work that is cheaper for many questions at once; `of` does without. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
-  /** Gives scores of all actions behind relations walked, fewer than the horizon: float32 [numRelations + 1], STOP last. */
-  of(task: QuestionTask, signal?: AbortSignal): Promise<(relations: ArrayLike<number>) => Promise<Float32Array>>;
+  /** Gives scores of legal actions behind relations walked, fewer than the horizon: float32 [numRelations + 1], STOP last. */
+  of(task: QuestionTask, signal?: AbortSignal): Promise<ScoresBehind>;
 }
+
+/** @param mask uint8 [numRelations + 1], 1 = legal */
+export type ScoresBehind = (relations: ArrayLike<number>, mask: Uint8Array) => Promise<Float32Array>;
 
 /** Reader with the network's scores, question by question. */
 export const relationReader = (network: RelationNetwork): RelationReader => ({
-  prepare: (tasks, signal) => network.prepare(tasks, signal),
+  prepare: (tasks, signal) => network.prepare(tasks.map(unmasked), signal),
   async of(task, signal) {
-    await network.prepare([task], signal);
-    return (relations) => network.scores([{ task, relations: Int32Array.from(relations), mask: new Uint8Array(0) }]);
+    await network.prepare([unmasked(task)], signal);
+    return async (relations, mask) => {
+      const request = { task, relations: Int32Array.from(relations), mask };
+      await network.prepare([request], signal);
+      return network.scores([request]);
+    };
   },
+});
+
+/** Request for a question alone. */
+export const unmasked = (task: QuestionTask): RelationRequest => ({
+  ...{ task, relations: new Int32Array(0), mask: new Uint8Array(0) },
 });

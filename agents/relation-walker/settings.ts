@@ -1,14 +1,36 @@
 /** Settings of the relation walker's network and inputs. */
 import { z } from 'zod';
 
+/** The `relationWalker.model` section: how a language model is trained. */
+export const languageSettings = z.strictObject({
+  layers: z.int().min(1).max(1024).default(2).describe('Upper layers that are trained; the others stay as they are.'),
+  rank: z
+    .int()
+    .min(1)
+    .max(1024)
+    .default(8)
+    .describe('Rank of the matrices that are added to those of a layer (LoRA, Hu et al. 2021).'),
+  alpha: z.number().min(0.001).max(10_000).default(16).describe('What they add counts alpha / rank.'),
+  examples: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether solved questions of invented worlds stand before the question, as before decisions by likelihood.',
+    ),
+});
+
+/** Every setting with its value. */
+export type LanguageSettings = z.output<typeof languageSettings>;
+
 /** The `relationWalker` section of a configuration file. */
 export const relationWalkerSettings = z.strictObject({
   reads: z
-    .enum(['sentence', 'words'])
+    .enum(['sentence', 'words', 'model'])
     .default('sentence')
     .describe(
-      'Question input: the frozen vector of its text, joined with the relations walked; or an attention over the frozen vectors of its words at each step, each conditioned on the last, computed on the host.',
+      'Question input: the frozen vector of its text, joined with the relations walked; or an attention over the frozen vectors of its words at each step, each conditioned on the last, computed on the host; or question, walk and the words of relations as text of a language model, encoder.model, which is trained.',
     ),
+  model: languageSettings.optional().describe('Training of the language model, with reads=model.'),
   wordDim: z.int().min(1).max(4096).default(64).describe('Words: numbers of a vector behind the projection.'),
   wordWidth: z.int().min(2).max(4096).default(64).describe('Words: units of the GRU each way.'),
   dropout: z

@@ -30,7 +30,10 @@ import { writeBasis } from '../readers/facts.js';
 import { wordBasis } from '../readers/words/inputs.js';
 import type { TrainSettings } from '../train-settings.js';
 import { loadRelationWalkers } from './agent.js';
-import { relationActor, type RelationRequest, type RelationShape, SentenceNetwork } from './network.js';
+import { WalkTreeTrainer } from './exact-gradient.js';
+import { LanguageNetwork } from './language/language-network.js';
+import { openWalkModel } from './language/walk-model.js';
+import { relationActor, type RelationRequest, type RelationShape, SentenceNetwork, unmasked } from './network.js';
 import {
   encodeQuestions,
   questionText,
@@ -54,6 +57,7 @@ export const relationWalker: QuestionMethod = {
     relationWalker,
   }),
   problems,
+  pretrained,
   networkSize({ ppo, clone, relationWalk, relationWalker }: TrainSettings, textDim) {
     const { reads, wordWidth, questionWidth } = relationWalker;
     if (reads === 'words') return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth };
@@ -63,6 +67,11 @@ export const relationWalker: QuestionMethod = {
   open: openRun,
   load: loadRelationWalkers,
 };
+
+/** A language model is a policy from the start. */
+function pretrained({ relationWalker }: TrainSettings): boolean {
+  return relationWalker.reads === 'model';
+}
 
 type OpenedWalk = Awaited<ReturnType<ReturnType<typeof relationWalk>>>;
 
@@ -133,13 +142,18 @@ function ppoOf(
   train: readonly QuestionSample[],
   evaluate: () => Promise<Record<string, number>>,
 ): TrainingPhase {
-  const { networks, envs, walkable } = opened;
+  const { networks, envs, world } = opened;
   const note = madeFromSamples('training', 'PPO');
-  walkable.forEach((i) => note(train[i]!));
+  world.walkable.forEach((i) => note(train[i]!));
   const start = firstWeights(session);
-  const referencePolicy = start && settings.klCoef > 0 ? opened.referencePolicy(start) : undefined;
+  const near = settings.klCoef > 0 && (start !== undefined || pretrained(session.settings as TrainSettings));
+  const referencePolicy = near ? opened.referencePolicy(start) : undefined;
+  const parts = { ...networks, settings, seed, referencePolicy };
   return ppoPhase(session, {
-    trainer: new PpoTrainer({ ...networks, settings, seed, referencePolicy, collect: wholeWalks(envs, walkable) }),
+    trainer:
+      settings.gradient === 'exact'
+        ? new WalkTreeTrainer({ ...parts, world })
+        : new PpoTrainer({ ...parts, collect: wholeWalks(envs, world.walkable) }),
     ...{ trainState: networks, settings, start, evaluate },
     close: () => referencePolicy?.dispose(),
   });
@@ -193,9 +207,15 @@ function problems(settings: TrainSettings): (string | false)[] {
       !clone.enabled &&
       ppo.init !== 'clone' &&
       `expected clone.enabled=true with teacher.evaluation with env.id=${env.id}, got false`,
-    relationWalker.reads === 'words' &&
+    relationWalker.reads !== 'sentence' &&
       relationWalker.keepName &&
-      `expected relationWalker.keepName=false with relationWalker.reads=words with env.id=${env.id}, got true`,
+      `expected relationWalker.keepName=false with relationWalker.reads=${relationWalker.reads} with env.id=${env.id}, got true`,
+    relationWalker.reads !== 'model' &&
+      relationWalker.model !== undefined &&
+      `expected relationWalker.reads=model with a section relationWalker.model, got ${relationWalker.reads}`,
+    relationWalker.reads === 'model' &&
+      ppo.feasibilityCoef > 0 &&
+      `expected ppo.feasibilityCoef=0 with relationWalker.reads=model, which scores legal actions alone, got ${ppo.feasibilityCoef}`,
   ];
 }
 
@@ -218,20 +238,21 @@ function relationWalk(
     new VectorEnv(Array.from({ length: count }, () => new RelationWalkEnv(world)));
   return async (session: Session) => {
     const shape = { numRelations: graph.numRelations, horizon };
-    const actors = settings.relationWalker.reads === 'words' ? wordActors : sentenceActors;
-    const newActor = await actors(session, settings, questions, shape);
+    const actors = { sentence: sentenceActors, words: wordActors, model: languageActors };
+    const newActor = await actors[settings.relationWalker.reads](session, settings, { graph, ...questions }, shape);
     return {
       ...openActorCritic(newActor(), undefined, ppo),
-      /** Another actor with these weights, which PPO is kept near; the caller disposes it. */
-      referencePolicy({ tensors }: Checkpoint) {
+      /** Another actor with these weights or new ones, which PPO is kept near; the caller disposes it. */
+      referencePolicy(start: Checkpoint | undefined) {
         const referencePolicy = newActor();
-        referencePolicy.parameters.import(tensors);
+        if (start) referencePolicy.parameters.import(start.tensors);
         return referencePolicy;
       },
       /** Copies over the train questions, as many as a round walks. */
       envs: copies(train, ppo.samplesPerUpdate * ppo.explorations),
       validEnvs: copies(valid, evaluatedAtOnce),
-      walkable: train.walkable,
+      /** The train questions. */
+      world: train,
     };
   };
 }
@@ -240,7 +261,7 @@ function relationWalk(
 type Actors = (
   session: Session,
   settings: TrainSettings,
-  questions: Pick<TrainingQuestions, 'train' | 'valid'>,
+  questions: Pick<TrainingQuestions, 'graph' | 'train' | 'valid'>,
   shape: RelationShape,
 ) => Promise<() => Actor<RelationWalkObservation, RelationRequest>>;
 
@@ -265,8 +286,14 @@ const wordActors: Actors = async ({ executor, run, encoder, signal }, settings, 
   writeBasis(run.folder, basis);
   const newNetwork = () => new WordNetwork(executor, facts, shape, basis, settings.seed);
   await newNetwork().prepare(
-    [...train, ...valid].map(({ task }) => task),
+    [...train, ...valid].map(({ task }) => unmasked(task)),
     signal,
   );
   return () => relationActor(newNetwork());
+};
+
+const languageActors: Actors = async ({ executor }, settings, { graph }, shape) => {
+  const { relationWalker, encoder, seed } = settings;
+  const model = await openWalkModel(executor, encoder.model, graph.relationNames, relationWalker);
+  return () => relationActor(new LanguageNetwork(model, shape, seed));
 };

@@ -8,7 +8,7 @@
  *
  * @source the network: as `attention.ts`. Dropout that is the same in walking and in learning: Hausknecht and Wagener 2022, arXiv:2202.11818
  */
-import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
+import { maskedQuestion } from '../../datasets/question.js';
 import { distinctTexts, type StateEncoder } from '../../src/encoder/state-encoder.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { Executor } from '../../src/nn/executor.js';
@@ -61,8 +61,8 @@ export class WordNetwork implements RelationNetwork {
     this.#reading = new Tape(this.parameters, false);
   }
 
-  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
-    return this.#network.prepare([...new Set(tasks.map(maskedQuestion))], signal);
+  prepare(requests: readonly RelationRequest[], signal?: AbortSignal): Promise<void> {
+    return this.#network.prepare([...new Set(requests.map(({ task }) => maskedQuestion(task)))], signal);
   }
 
   drop(seed: number | undefined): void {

@@ -10,6 +10,7 @@ import {
   type RelationRequest,
   relationActor,
   relationReader,
+  unmasked,
 } from '../../../agents/relation-walker/network.js';
 import {
   ScaledTexts,
@@ -201,7 +202,7 @@ describe('networks', () => {
 
   async function networkOf(seed = 3): Promise<WordNetwork> {
     const network = new WordNetwork(new SimdExecutor(), facts, { numRelations: stop, horizon: 3 }, await basis, seed);
-    await network.prepare(tasks);
+    await network.prepare(tasks.map(unmasked));
     return network;
   }
 
@@ -259,7 +260,7 @@ describe('networks', () => {
     test.each(drops)('has the gradient that differences show: dropped by %s', async (dropped) => {
       const network = await make();
       await shake(network);
-      await network.prepare(tasks);
+      await network.prepare(tasks.map(unmasked));
       network.drop?.(dropped);
       const { parameters } = network;
       const weight = (i: number) =>
@@ -322,7 +323,7 @@ describe('networks', () => {
       const network = await networkOf();
       const scores = await network.scores(requests);
       const behind = await relationReader(network).of(tasks[3]!);
-      expect([...(await behind([0, 1]))]).toEqual(rowOf(scores, 4));
+      expect([...(await behind([0, 1], new Uint8Array(size).fill(1)))]).toEqual(rowOf(scores, 4));
       const { logProbs } = await actionLogProbs(relationActor(network), [requests[4]!]);
       logProbs.forEach((logProb, action) => expect(logProb).toBeCloseTo(scores[4 * size + action]!, 5));
       network.parameters.import(await (await networkOf(4)).parameters.export());

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Actor, ValueNetwork } from '../../../trainers/actor.js';
 import { mlpPolicy } from '../../../agents/policy/policy.js';
 import { wordBasis } from '../../../agents/readers/words/inputs.js';
-import { relationActor, type RelationNetwork } from '../../../agents/relation-walker/network.js';
+import { relationActor, type RelationNetwork, unmasked } from '../../../agents/relation-walker/network.js';
 import { relationWalkerSettings } from '../../../agents/relation-walker/settings.js';
 import { wordFacts, WordNetwork } from '../../../agents/relation-walker/word-network.js';
 import { walkerActor, walkerValues } from '../../../agents/dialogue-walker/policy.js';
@@ -100,7 +100,7 @@ async function relationWalker(backend: ExecutorName, reads: 'sentence' | 'words'
   const make = async (seed: number): Promise<RelationNetwork> => {
     const words = new WordNetwork(executor, facts, { numRelations: graph.numRelations, horizon: 3 }, basis, seed);
     const own = reads === 'words' ? words : seed === 1 ? network : networkOf(seed);
-    await own.prepare(samples.map(({ task }) => task));
+    await own.prepare(samples.map(({ task }) => unmasked(task)));
     await shake(own);
     return own;
   };

@@ -1,0 +1,156 @@
+/** The frozen part of a language model that walks relations: its tokens, its lower layers and their states, which are computed once. */
+import type { Executor } from '../../../src/nn/executor.js';
+import type { Tape, Taped } from '../../../src/nn/tape.js';
+import { type Forest, forestOf, type Segment } from '../../../src/llama/forest.js';
+import { type FrozenLlama, frozenLlama } from '../../../src/llama/frozen.js';
+import { type LlamaFile, readLlama } from '../../../src/llama/read-llama.js';
+import { openVocabulary } from '../../../src/llm/llama/vocabulary.js';
+import { modelFile } from '../../../src/llm/model-files.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import type { RelationRequest } from '../network.js';
+import type { Choices } from './choices.js';
+import { languageSettings, type LanguageSettings, type RelationWalkerSettings } from '../settings.js';
+import { WalkPrompts } from './prompts.js';
+
+/**
+ * Opens the model of a walker.
+ * @param place file, or name of a model
+ * @throws WorkbenchError `data` for a model that cannot be trained, `config` for more layers than it has, `native` without node-llama-cpp
+ */
+export async function openWalkModel(
+  executor: Executor,
+  place: string | undefined,
+  relations: readonly string[],
+  { model }: Pick<RelationWalkerSettings, 'model'>,
+): Promise<WalkModel> {
+  const settings = model ?? languageSettings.parse({});
+  if (place === undefined || place.startsWith('hashed:')) {
+    const message = `expected encoder.model=MODEL.gguf with relationWalker.reads=model, got ${place ?? 'none'}`;
+    throw new WorkbenchError('config', message, { hint: 'Name a Llama: demo, a downloaded model or a file.' });
+  }
+  const file = readLlama(modelFile(place));
+  const { layers: all } = file.config;
+  if (settings.layers > all) {
+    throw new WorkbenchError(
+      'config',
+      `expected at most ${all} layers, as ${file.path} has, got relationWalker.model.layers=${settings.layers}`,
+    );
+  }
+  const vocabulary = await openVocabulary(file.path);
+  return new WalkModel(executor, file, new WalkPrompts(vocabulary, relations, settings.examples), settings);
+}
+
+/** States that go through the lower layers at once. */
+const statesAtOnce = 64;
+/** Numbers of lower states that are kept: 1 GiB. */
+const mostKept = 2 ** 28;
+
+/** Texts of some states as one forest: the head, a body for each text, a token for each place where choices part. */
+export interface WalkForest {
+  forest: Forest;
+  /** By segment: its text, as the key of its states. */
+  keys: readonly string[];
+  /** Of each request. */
+  choices: readonly Choices[];
+  /** By request and branching: segment whose last token is followed by the choice. */
+  places: readonly (readonly number[])[];
+}
+
+/** What a trained network and its reference policy share. Its weights stay on the executor. */
+export class WalkModel {
+  readonly frozen: FrozenLlama;
+  /** Layers below those that are trained. */
+  readonly lower: number;
+  /** Lower states by text, float32 [tokens, dim]; longest unused first. */
+  readonly #states = new Map<string, Float32Array>();
+  #kept = 0;
+
+  constructor(
+    readonly executor: Executor,
+    readonly file: LlamaFile,
+    readonly prompts: WalkPrompts,
+    readonly settings: LanguageSettings,
+  ) {
+    this.lower = file.config.layers - settings.layers;
+    this.frozen = frozenLlama(executor, file);
+  }
+
+  forestOf(requests: readonly RelationRequest[]): WalkForest {
+    const { prompts } = this;
+    const segments: Segment[] = [{ ids: prompts.head, parent: -1 }];
+    const keys = [''];
+    const known = new Map<string, number>();
+    const placeOf = (key: string, ids: Int32Array, parent: number): number => {
+      let place = known.get(key);
+      if (place === undefined) {
+        known.set(key, (place = segments.push({ ids, parent }) - 1));
+        keys.push(key);
+      }
+      return place;
+    };
+    const choices = requests.map((request) => prompts.choicesOf(request));
+    const places = requests.map((request, i) => {
+      const body = prompts.bodyOf(request);
+      const begin = placeOf(body, prompts.tokensOf(body), 0);
+      return choices[i]!.branchings.map(({ before }) => {
+        let [key, place] = [body, begin];
+        for (const token of before) place = placeOf((key += `\0${token}`), Int32Array.of(token), place);
+        return place;
+      });
+    });
+    return { forest: forestOf(segments), keys, choices, places };
+  }
+
+  /** Computes the lower states of requests that are not kept. */
+  async prepare(requests: readonly RelationRequest[]): Promise<void> {
+    for (const key of this.forestOf(requests).keys) this.#use(key);
+    const missing = requests.filter((request) => this.forestOf([request]).keys.some((key) => !this.#states.has(key)));
+    for (let begin = 0; begin < missing.length; begin += statesAtOnce) {
+      await this.#compute(this.forestOf(missing.slice(begin, begin + statesAtOnce)));
+    }
+  }
+
+  /** States below the trained layers, [tokens, dim]. @throws RangeError for requests that were not prepared */
+  statesOf(tape: Tape, { forest, keys }: WalkForest): Taped {
+    const { dim } = this.file.config;
+    const all = new Float32Array(forest.ids.length * dim);
+    keys.forEach((key, segment) => {
+      const states = this.#states.get(key);
+      if (!states) throw new RangeError('expected states that were prepared, got others');
+      all.set(states, forest.offsets[segment]! * dim);
+    });
+    return tape.constant(all, dim);
+  }
+
+  /** Rows of the output matrix, [tokens, dim]. */
+  outputRows(tape: Tape, tokens: Int32Array): Taped {
+    const { file } = this;
+    return tape.constant(
+      file.rows(file.config.untied ? 'output.weight' : 'token_embd.weight', tokens),
+      file.config.dim,
+    );
+  }
+
+  async #compute({ forest, keys }: WalkForest): Promise<void> {
+    const states = await this.frozen.states(forest, this.lower, [...keys.keys()]);
+    keys.forEach((key, segment) => this.#keep(key, states[segment]!));
+  }
+
+  #use(key: string): void {
+    const states = this.#states.get(key);
+    if (!states) return;
+    this.#states.delete(key);
+    this.#states.set(key, states);
+  }
+
+  #keep(key: string, states: Float32Array): void {
+    this.#kept += states.length - (this.#states.get(key)?.length ?? 0);
+    this.#states.delete(key);
+    this.#states.set(key, states);
+    for (const [oldest, own] of this.#states) {
+      if (this.#kept <= mostKept) break;
+      this.#states.delete(oldest);
+      this.#kept -= own.length;
+    }
+  }
+}
