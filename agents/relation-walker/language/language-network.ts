@@ -8,12 +8,13 @@
  * @source low-rank adaptation: Hu et al. 2021, arXiv:2106.09685
  */
 import { loraStart } from '../../../src/llama/lora.js';
-import { lastNorm, layers, trainedWeights } from '../../../src/llama/forward.js';
+import { type KeyCache, lastNorm, layers, type LlamaWeights, trainedWeights } from '../../../src/llama/forward.js';
+import { type HostKeys, keysInto, pastKeys } from '../../../src/llama/frozen.js';
 import { Parameters } from '../../../src/nn/parameters.js';
-import { type Outputs, Tape } from '../../../src/nn/tape.js';
+import { type Outputs, Tape, type Taped } from '../../../src/nn/tape.js';
 import type { RelationNetwork, RelationRequest, RelationShape } from '../network.js';
 import type { Choices } from './choices.js';
-import type { WalkModel } from './walk-model.js';
+import type { WalkForest, WalkModel } from './walk-model.js';
 
 /** A language model's upper layers under training. */
 export class LanguageNetwork implements RelationNetwork {
@@ -21,6 +22,7 @@ export class LanguageNetwork implements RelationNetwork {
   readonly mostStates = 128;
   readonly #recording: Tape;
   readonly #reading: Tape;
+  #head: { version: number; keys: HostKeys } | undefined;
 
   /** @param seed of the initial matrices, which change nothing in the model */
   constructor(
@@ -43,7 +45,7 @@ export class LanguageNetwork implements RelationNetwork {
     const all = new Float32Array(requests.length * size);
     for (let begin = 0; begin < requests.length; begin += this.mostStates) {
       const some = requests.slice(begin, begin + this.mostStates);
-      all.set(await this.#scored(this.#reading, some).read(), begin * size);
+      all.set(await this.#scored(this.#reading, some, await this.#headKeys()).read(), begin * size);
     }
     return all;
   }
@@ -52,22 +54,47 @@ export class LanguageNetwork implements RelationNetwork {
     return this.#scored(this.#recording, requests);
   }
 
-  #scored(tape: Tape, requests: readonly RelationRequest[]): Outputs {
+  /** Keys of the head in the trained layers, by the present weights. */
+  async #headKeys(): Promise<HostKeys> {
+    const { version } = this.parameters;
+    if (this.#head?.version === version) return this.#head.keys;
+    const { executor, head } = this.model;
+    const keys: HostKeys = new Map();
+    const reading: Promise<void>[] = [];
+    this.#reading.begin();
+    this.#upper(this.#reading, head, keysInto(executor, keys, reading));
+    await Promise.all(reading);
+    this.#head = { version, keys };
+    return keys;
+  }
+
+  #weightsOf(tape: Tape): LlamaWeights {
+    const { frozen, settings } = this.model;
+    return trainedWeights(tape, frozen.weights, settings.alpha / settings.rank);
+  }
+
+  /** States after the trained layers. */
+  #upper(tape: Tape, walk: WalkForest, cache?: KeyCache): Taped {
+    const { file, lower } = this.model;
+    const states = this.model.statesOf(tape, walk);
+    return layers(tape, file.config, this.#weightsOf(tape), walk.forest, states, lower, file.config.layers, cache);
+  }
+
+  #scored(tape: Tape, requests: readonly RelationRequest[], keys?: HostKeys): Outputs {
     tape.begin();
     const { model } = this;
-    const { settings, file } = model;
+    const { file } = model;
     const size = this.shape.numRelations + 1;
-    const walk = model.forestOf(requests);
+    const walk = model.forestOf(requests, keys === undefined);
     const { forest, choices, places } = walk;
     const edges = edgesOf(choices, places, size);
     const alike = new Float32Array(requests.length * size);
     choices.forEach((own, i) => own.alike.forEach((count, action) => (alike[i * size + action] = -Math.log(count))));
     const constant = tape.constant(alike, 1);
     if (edges.tokens.length === 0) return tape.outputs([constant]);
-    const weights = trainedWeights(tape, model.frozen.weights, settings.alpha / settings.rank);
-    const states = layers(tape, file.config, weights, forest, model.statesOf(tape, walk), model.lower);
+    const states = this.#upper(tape, walk, keys && pastKeys(tape, file.config, keys));
     const ends = edges.segments.map((segment) => forest.offsets[segment + 1]! - 1);
-    const normed = lastNorm(tape, file.config, weights, tape.rows(states, ends));
+    const normed = lastNorm(tape, file.config, this.#weightsOf(tape), tape.rows(states, ends));
     const distinct = [...new Set(edges.tokens)];
     const rowOf = new Map(distinct.map((token, row) => [token, row]));
     const table = model.outputRows(tape, Int32Array.from(distinct));

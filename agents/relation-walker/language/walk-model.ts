@@ -2,7 +2,7 @@
 import type { Executor } from '../../../src/nn/executor.js';
 import type { Tape, Taped } from '../../../src/nn/tape.js';
 import { type Forest, forestOf, type Segment } from '../../../src/llama/forest.js';
-import { type FrozenLlama, frozenLlama } from '../../../src/llama/frozen.js';
+import { type FrozenLlama, frozenLlama, type HostKeys } from '../../../src/llama/frozen.js';
 import { type LlamaFile, readLlama } from '../../../src/llama/read-llama.js';
 import { openVocabulary } from '../../../src/llm/llama/vocabulary.js';
 import { modelFile } from '../../../src/llm/model-files.js';
@@ -45,10 +45,10 @@ const statesAtOnce = 64;
 /** Numbers of lower states that are kept: 1 GiB. */
 const mostKept = 2 ** 28;
 
-/** Texts of some states as one forest: the head, a body for each text, a token for each place where choices part. */
+/** Texts of some states as one forest: a body for each text, a token for each place where choices part; before them, or as a past, the head. */
 export interface WalkForest {
   forest: Forest;
-  /** By segment: its text, as the key of its states. */
+  /** By segment: its text, as the key of its states; the head's is empty. */
   keys: readonly string[];
   /** Of each request. */
   choices: readonly Choices[];
@@ -64,6 +64,9 @@ export class WalkModel {
   /** Lower states by text, float32 [tokens, dim]; longest unused first. */
   readonly #states = new Map<string, Float32Array>();
   #kept = 0;
+  /** Keys of the head in the lower layers. */
+  #head: Promise<HostKeys> | undefined;
+  #headStates: Float32Array | undefined;
 
   constructor(
     readonly executor: Executor,
@@ -75,10 +78,11 @@ export class WalkModel {
     this.frozen = frozenLlama(executor, file);
   }
 
-  forestOf(requests: readonly RelationRequest[]): WalkForest {
+  /** @param withHead as its first segment; else as its past */
+  forestOf(requests: readonly RelationRequest[], withHead: boolean): WalkForest {
     const { prompts } = this;
-    const segments: Segment[] = [{ ids: prompts.head, parent: -1 }];
-    const keys = [''];
+    const segments: Segment[] = withHead ? [{ ids: prompts.head, parent: -1 }] : [];
+    const keys = withHead ? [''] : [];
     const known = new Map<string, number>();
     const placeOf = (key: string, ids: Int32Array, parent: number): number => {
       let place = known.get(key);
@@ -91,23 +95,41 @@ export class WalkModel {
     const choices = requests.map((request) => prompts.choicesOf(request));
     const places = requests.map((request, i) => {
       const body = prompts.bodyOf(request);
-      const begin = placeOf(body, prompts.tokensOf(body), 0);
+      const begin = placeOf(body, prompts.tokensOf(body), withHead ? 0 : -1);
       return choices[i]!.branchings.map(({ before }) => {
         let [key, place] = [body, begin];
         for (const token of before) place = placeOf((key += `\0${token}`), Int32Array.of(token), place);
         return place;
       });
     });
-    return { forest: forestOf(segments), keys, choices, places };
+    return { forest: forestOf(segments, withHead ? 0 : prompts.head.length), keys, choices, places };
   }
 
   /** Computes the lower states of requests that are not kept. */
   async prepare(requests: readonly RelationRequest[]): Promise<void> {
-    for (const key of this.forestOf(requests).keys) this.#use(key);
-    const missing = requests.filter((request) => this.forestOf([request]).keys.some((key) => !this.#states.has(key)));
+    this.#head ??= this.#computeHead();
+    const keys = await this.#head;
+    const missing = requests.filter((request) => {
+      const needed = this.forestOf([request], false).keys;
+      for (const key of needed) this.#use(key);
+      return needed.some((key) => !this.#states.has(key));
+    });
     for (let begin = 0; begin < missing.length; begin += statesAtOnce) {
-      await this.#compute(this.forestOf(missing.slice(begin, begin + statesAtOnce)));
+      const { forest, keys: texts } = this.forestOf(missing.slice(begin, begin + statesAtOnce), false);
+      const states = await this.frozen.states(forest, this.lower, [...texts.keys()], keys);
+      texts.forEach((text, segment) => this.#keep(text, states[segment]!));
     }
+  }
+
+  /** The head alone. */
+  get head(): WalkForest {
+    return this.forestOf([], true);
+  }
+
+  async #computeHead(): Promise<HostKeys> {
+    const keys: HostKeys = new Map();
+    [this.#headStates] = await this.frozen.states(this.head.forest, this.lower, [0], keys);
+    return keys;
   }
 
   /** States below the trained layers, [tokens, dim]. @throws RangeError for requests that were not prepared */
@@ -115,7 +137,7 @@ export class WalkModel {
     const { dim } = this.file.config;
     const all = new Float32Array(forest.ids.length * dim);
     keys.forEach((key, segment) => {
-      const states = this.#states.get(key);
+      const states = key === '' ? this.#headStates : this.#states.get(key);
       if (!states) throw new RangeError('expected states that were prepared, got others');
       all.set(states, forest.offsets[segment]! * dim);
     });
@@ -129,11 +151,6 @@ export class WalkModel {
       file.rows(file.config.untied ? 'output.weight' : 'token_embd.weight', tokens),
       file.config.dim,
     );
-  }
-
-  async #compute({ forest, keys }: WalkForest): Promise<void> {
-    const states = await this.frozen.states(forest, this.lower, [...keys.keys()]);
-    keys.forEach((key, segment) => this.#keep(key, states[segment]!));
   }
 
   #use(key: string): void {
