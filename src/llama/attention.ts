@@ -3,14 +3,15 @@ import type { Tape, Taped } from '../nn/tape.js';
 import type { LlamaConfig } from './config.js';
 import type { Forest } from './forest.js';
 
-/** Softmax attention of each token to those that it sees. @returns of queries, keys and values, [tokens, heads · headDim] each */
-export function forestAttention(tape: Tape, { dim, heads, kvHeads }: LlamaConfig, { groups }: Forest) {
+/** Softmax attention of each token to those that it sees. @returns of queries, keys and values, [tokens, heads · headDim] each; known tokens have no queries */
+export function forestAttention(tape: Tape, { dim, heads, kvHeads }: LlamaConfig, { groups, known }: Forest) {
   const size = dim / heads;
   const share = heads / kvHeads;
   // A group of products for each key head, with the queries of all heads that share it.
   const parts = groups.flatMap((group) => Array.from({ length: kvHeads }, (_, head) => ({ ...group, head })));
-  const rowsOf = (tokens: Int32Array, head: number) => tokens.map((token) => token * kvHeads + head);
-  const queryRows = Int32Array.from(parts.flatMap(({ own, head }) => [...rowsOf(own, head)]));
+  const rowsOf = (tokens: Int32Array, head: number, first = 0) =>
+    tokens.map((token) => (token - first) * kvHeads + head);
+  const queryRows = Int32Array.from(parts.flatMap(({ own, head }) => [...rowsOf(own, head, known)]));
   const keyRows = Int32Array.from(
     parts.flatMap(({ before, own, head }) => [...rowsOf(before, head), ...rowsOf(own, head)]),
   );

@@ -25,11 +25,16 @@ export interface Forest {
   offsets: Int32Array;
   /** Tokens that each one stands behind, int32 [tokens]: at most the context length - 1. */
   positions: Int32Array;
+  /** Tokens at the beginning whose keys and values are known, so that they are not computed again. */
+  known: number;
   groups: readonly AttentionGroup[];
 }
 
-/** @throws RangeError for a parent that does not stand before its child */
-export function forestOf(segments: readonly Segment[]): Forest {
+/**
+ * @param known segments at the beginning whose keys and values are known
+ * @throws RangeError for a parent that does not stand before its child
+ */
+export function forestOf(segments: readonly Segment[], known = 0): Forest {
   const offsets = new Int32Array(segments.length + 1);
   const children = new Map<number, number[]>();
   segments.forEach(({ ids, parent }, s) => {
@@ -49,9 +54,10 @@ export function forestOf(segments: readonly Segment[]): Forest {
     for (const s of siblings) {
       for (let i = 0; i < size(s); i++) positions[offsets[s]! + i] = before.length + i;
     }
-    return sharing(siblings, size, before.length).map((some) => groupOf(some, offsets, before));
+    const computed = siblings.filter((s) => s >= known && size(s) > 0);
+    return sharing(computed, size, before.length).map((some) => groupOf(some, offsets, before));
   });
-  return { ids, offsets, positions, groups: groups.filter(({ own }) => own.length > 0) };
+  return { ids, offsets, positions, known: offsets[known]!, groups };
 }
 
 /** Sequences of one length, one after the other, that share nothing. */

@@ -26,9 +26,17 @@ export function embed(tape: Tape, weights: LlamaWeights, { ids }: Forest): Taped
   return tape.rows(needed(weights, 'token_embd.weight'), ids);
 }
 
+/** Exceptions of a pass through layers. */
+export interface LayerOptions {
+  /** Rows of the result: the last layer computes no others. */
+  rows?: Int32Array;
+  /** Keys and values of all tokens, known ones before those that a layer computed, [tokens, kvHeads · headDim] each. */
+  seen?: (layer: number, keys: Taped, values: Taped) => readonly [keys: Taped, values: Taped];
+}
+
 /**
  * States after layers `from .. to - 1`. What stands behind a token, or beside it, changes nothing in it.
- * @param x those before layer `from`, [tokens, dim]
+ * @param x those before layer `from`, [tokens, dim], without known tokens
  */
 export function layers(
   tape: Tape,
@@ -38,9 +46,11 @@ export function layers(
   x: Taped,
   from = 0,
   to = config.layers,
+  { rows, seen = (_, ...both) => both }: LayerOptions = {},
 ): Taped {
-  const queryTurn = rotation(tape, config, forest.positions, config.heads);
-  const keyTurn = rotation(tape, config, forest.positions, config.kvHeads);
+  const positions = forest.positions.subarray(forest.known);
+  const queryTurn = rotation(tape, config, positions, config.heads);
+  const keyTurn = rotation(tape, config, positions, config.kvHeads);
   const attention = forestAttention(tape, config, forest);
   for (let layer = from; layer < to; layer++) {
     const norm = (states: Taped, name: string) => normed(tape, config, weights, states, `blk.${layer}.${name}`);
@@ -48,7 +58,8 @@ export function layers(
     const before = norm(x, 'attn_norm');
     const q = rotate(tape, linear(before, 'attn_q'), queryTurn);
     const k = rotate(tape, linear(before, 'attn_k'), keyTurn);
-    const attended = attention(q, k, linear(before, 'attn_v'));
+    let attended = attention(q, ...seen(layer, k, linear(before, 'attn_v')));
+    if (rows && layer === to - 1) [x, attended] = [tape.rows(x, rows), tape.rows(attended, rows)];
     x = tape.add(x, linear(attended, 'attn_output'));
     const between = norm(x, 'ffn_norm');
     x = tape.add(x, linear(gated(tape, linear(between, 'ffn_gate'), linear(between, 'ffn_up')), 'ffn_down'));

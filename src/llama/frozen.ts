@@ -22,15 +22,21 @@ export function frozenWeights(executor: Executor, file: LlamaFile): LlamaWeights
   };
 }
 
+/** Keys and values of tokens in each of the lower layers, [tokens, kvHeads · headDim] each. */
+export type KnownKeys = readonly (readonly [keys: Float32Array, values: Float32Array])[];
+
 /** States of tokens without gradients, in the memory of about two layers. */
 export interface FrozenLlama {
   weights: LlamaWeights;
   /**
    * States before layer `layer` of the tokens of some segments; those of a segment depend on it and its ancestors alone.
-   * @param segments of the forest
+   * @param segments of the forest, none of them known
+   * @param known keys and values of the known segments, of `layer` layers or more
    * @returns of each [tokens, dim]
    */
-  states(forest: Forest, layer: number, segments: readonly number[]): Promise<Float32Array[]>;
+  states(forest: Forest, layer: number, segments: readonly number[], known?: KnownKeys): Promise<Float32Array[]>;
+  /** Keys and values of all tokens in the layers below `layer`: of what many forests begin with. */
+  keys(forest: Forest, layer: number): Promise<KnownKeys>;
 }
 
 /** @param weights shared with other users of the file on this executor; default its own */
@@ -42,24 +48,38 @@ export function frozenLlama(
   const { config } = file;
   // In turns: one layer's room is used again once the next has its result.
   const tapes = [0, 1].map(() => new Tape(new Parameters(executor, {}), false));
+  const read = ({ values, rows, width }: Taped) => executor.read(values).then((all) => all.slice(0, rows * width));
+
+  /** @returns the tape with the states, and keys and values if they are to be kept */
+  async function through(forest: Forest, layer: number, known: KnownKeys, keep: boolean) {
+    const kept: (readonly [Float32Array, Float32Array])[] = [];
+    let tape = tapes[0]!;
+    tape.begin();
+    // Of the table, which is large, a few rows.
+    let x = tape.constant(file.rows('token_embd.weight', forest.ids.subarray(forest.known)), config.dim);
+    for (let i = 0; i < layer; i++) {
+      tape = tapes[(i + 1) % 2]!;
+      tape.begin();
+      const behind = (past: Float32Array, own: Taped) => tape.stack([tape.constant(past, own.width), own]);
+      let made: readonly Taped[] = [];
+      x = layers(tape, config, weights, forest, x, i, i + 1, {
+        seen(_, keys, values) {
+          made = [keys, values];
+          return forest.known === 0 ? [keys, values] : [behind(known[i]![0], keys), behind(known[i]![1], values)];
+        },
+      });
+      if (keep) kept.push([await read(made[0]!), await read(made[1]!)]);
+    }
+    return { tape, x, kept };
+  }
+
   return {
     weights,
-    async states(forest, layer, segments) {
-      let tape = tapes[0]!;
-      tape.begin();
-      // Of the table, which is large, a few rows.
-      let x = tape.constant(file.rows('token_embd.weight', forest.ids), config.dim);
-      for (let i = 0; i < layer; i++) {
-        tape = tapes[(i + 1) % 2]!;
-        tape.begin();
-        x = layers(tape, config, weights, forest, x, i, i + 1);
-      }
-      const ranges = segments.map((s) =>
-        tape.slice(x, forest.offsets[s]!, forest.offsets[s + 1]! - forest.offsets[s]!),
-      );
-      return Promise.all(
-        ranges.map(({ values, rows }) => executor.read(values).then((all) => all.slice(0, rows * config.dim))),
-      );
+    async states(forest, layer, segments, known = []) {
+      const { tape, x } = await through(forest, layer, known, false);
+      const { offsets, known: first } = forest;
+      return Promise.all(segments.map((s) => read(tape.slice(x, offsets[s]! - first, offsets[s + 1]! - offsets[s]!))));
     },
+    keys: async (forest, layer) => (await through(forest, layer, [], true)).kept,
   };
 }

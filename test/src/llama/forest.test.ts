@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LlamaConfig } from '../../../src/llama/config.js';
-import { equalSequences, forestOf, type Segment } from '../../../src/llama/forest.js';
+import { equalSequences, type Forest, forestOf, type Segment } from '../../../src/llama/forest.js';
 import { embed, lastNorm, layers, logitsOf, trainedWeights } from '../../../src/llama/forward.js';
 import { loraStart } from '../../../src/llama/lora.js';
 import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';
@@ -30,10 +30,10 @@ const segments = [
 const executor: Executor = new SimdExecutor();
 
 /** Normed states, [tokens, dim]. */
-async function statesOf(forest: ReturnType<typeof forestOf>, sizes = config): Promise<Float32Array> {
+async function statesOf(forest: Forest, sizes = config, rows?: Int32Array): Promise<Float32Array> {
   const tape = new Tape(llamaParameters(executor, sizes, startingWeights(sizes, 3)), false);
   const weights = trainedWeights(tape);
-  const x = layers(tape, sizes, weights, forest, embed(tape, weights, forest));
+  const x = layers(tape, sizes, weights, forest, embed(tape, weights, forest), 0, sizes.layers, rows && { rows });
   return tape.outputs([lastNorm(tape, sizes, weights, x)]).read();
 }
 
@@ -63,6 +63,14 @@ describe('a forest of tokens', () => {
     const [head, state] = [segments[0]!, segments[1]!];
     const through = forestOf([head, { ids: new Int32Array(0), parent: 0 }, { ...state, parent: 1 }]);
     expect(await statesOf(through)).toEqual(await statesOf(forestOf([head, state])));
+  });
+
+  test('gives chosen rows alone where the last layer computes no others', async () => {
+    const forest = forestOf(segments);
+    const rows = Int32Array.of(40, 3, 12);
+    const states = await statesOf(forest);
+    const chosen = rows.reduce<number[]>((all, row) => [...all, ...states.slice(row * 16, (row + 1) * 16)], []);
+    expect([...(await statesOf(forest, config, rows))]).toEqual(chosen);
   });
 
   test('refuses a parent that comes later', () => {

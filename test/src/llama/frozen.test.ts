@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { forestOf } from '../../../src/llama/forest.js';
+import { frozenLlama } from '../../../src/llama/frozen.js';
+import { type LlamaFile, readLlama } from '../../../src/llama/read-llama.js';
+import type { Executor } from '../../../src/nn/executor.js';
+import { SimdExecutor } from '../../../src/nn/simd/executor.js';
+import { llamaForward } from '../../fixtures/llama-forward.js';
+import { expectClose } from '../../fixtures/gradient-check.js';
+import { type OpenedLlama, tinyLlama } from '../../fixtures/tiny-llama.js';
+
+const segment = (parent: number, ...ids: number[]) => ({ ids: Int32Array.from(ids), parent });
+const head = segment(-1, 5, 80, 17, 9, 30);
+const [state, other] = [segment(0, 200, 41, 7), segment(0, 3)];
+
+describe('states below the trained layers', () => {
+  let opened: OpenedLlama;
+  let file: LlamaFile;
+  const executor: Executor = new SimdExecutor();
+  beforeAll(async () => {
+    opened = await tinyLlama();
+    file = readLlama(opened.path);
+  });
+
+  test('before the first layer are rows of the table', async () => {
+    const [states] = await frozenLlama(executor, file).states(forestOf([head]), 0, [0]);
+    const table = opened.weights.get('token_embd.weight')!;
+    expect([...states!]).toEqual([...head.ids].flatMap((id) => [...table.slice(id * 32, (id + 1) * 32)]));
+  });
+
+  test('after all layers, once normed, are those of plain loops', async () => {
+    const [, states] = await frozenLlama(executor, file).states(forestOf([head, state]), 2, [0, 1]);
+    const expected = llamaForward(file.config, opened.weights, [...head.ids, ...state.ids]).states.slice(-3);
+    const gain = opened.weights.get('output_norm.weight')!;
+    expected.forEach((row, i) => {
+      const own = states!.slice(i * 32, (i + 1) * 32);
+      const scale = 1 / Math.sqrt(own.reduce((sum, value) => sum + value * value, 0) / 32 + file.config.normEps);
+      expectClose(
+        own.map((value, j) => value * scale * gain[j]!),
+        row,
+        1e-4,
+      );
+    });
+  });
+
+  test('are the same to the bit with keys and values of what stands before, computed once', async () => {
+    const frozen = frozenLlama(executor, file);
+    const expected = await frozen.states(forestOf([head, state, other]), 2, [1, 2]);
+    const keys = await frozen.keys(forestOf([head]), 2);
+    expect(await frozen.states(forestOf([head, state, other], 1), 2, [1, 2], keys)).toEqual(expected);
+    const both = await frozen.keys(forestOf([head, state]), 2);
+    const longer = [head, state, segment(1, 60, 61)];
+    expect(await frozen.states(forestOf(longer, 2), 2, [2], both)).toEqual(
+      await frozen.states(forestOf(longer), 2, [2]),
+    );
+  });
+});
