@@ -8,8 +8,8 @@
  * @source low-rank adaptation: Hu et al. 2021, arXiv:2106.09685
  */
 import { loraStart } from '../../../src/llama/lora.js';
-import { type KeyCache, lastNorm, layers, type LlamaWeights, trainedWeights } from '../../../src/llama/forward.js';
-import { type HostKeys, keysInto, pastKeys } from '../../../src/llama/frozen.js';
+import { lastNorm, type LayerOptions, layers, type LlamaWeights, trainedWeights } from '../../../src/llama/forward.js';
+import type { KnownKeys } from '../../../src/llama/frozen.js';
 import { Parameters } from '../../../src/nn/parameters.js';
 import { type Outputs, Tape, type Taped } from '../../../src/nn/tape.js';
 import type { RelationNetwork, RelationRequest, RelationShape } from '../network.js';
@@ -22,7 +22,7 @@ export class LanguageNetwork implements RelationNetwork {
   readonly mostStates = 128;
   readonly #recording: Tape;
   readonly #reading: Tape;
-  #head: { version: number; keys: HostKeys } | undefined;
+  #head: { version: number; keys: KnownKeys } | undefined;
 
   /** @param seed of the initial matrices, which change nothing in the model */
   constructor(
@@ -54,16 +54,16 @@ export class LanguageNetwork implements RelationNetwork {
     return this.#scored(this.#recording, requests);
   }
 
-  /** Keys of the head in the trained layers, by the present weights. */
-  async #headKeys(): Promise<HostKeys> {
+  /** Keys and values of the head in the trained layers, by the present weights. */
+  async #headKeys(): Promise<KnownKeys> {
     const { version } = this.parameters;
     if (this.#head?.version === version) return this.#head.keys;
     const { executor, head } = this.model;
-    const keys: HostKeys = new Map();
-    const reading: Promise<void>[] = [];
+    const made: [Taped, Taped][] = [];
     this.#reading.begin();
-    this.#upper(this.#reading, head, keysInto(executor, keys, reading));
-    await Promise.all(reading);
+    this.#upper(this.#reading, head, { seen: (_, ...both) => (made.push(both), both) });
+    const read = async ({ values, rows, width }: Taped) => (await executor.read(values)).slice(0, rows * width);
+    const keys = await Promise.all(made.map(async ([k, v]) => [await read(k), await read(v)] as const));
     this.#head = { version, keys };
     return keys;
   }
@@ -74,27 +74,36 @@ export class LanguageNetwork implements RelationNetwork {
   }
 
   /** States after the trained layers. */
-  #upper(tape: Tape, walk: WalkForest, cache?: KeyCache): Taped {
+  #upper(tape: Tape, walk: WalkForest, options: LayerOptions): Taped {
     const { file, lower } = this.model;
     const states = this.model.statesOf(tape, walk);
-    return layers(tape, file.config, this.#weightsOf(tape), walk.forest, states, lower, file.config.layers, cache);
+    return layers(tape, file.config, this.#weightsOf(tape), walk.forest, states, lower, file.config.layers, options);
   }
 
-  #scored(tape: Tape, requests: readonly RelationRequest[], keys?: HostKeys): Outputs {
+  #scored(tape: Tape, requests: readonly RelationRequest[], known?: KnownKeys): Outputs {
     tape.begin();
     const { model } = this;
     const { file } = model;
     const size = this.shape.numRelations + 1;
-    const walk = model.forestOf(requests, keys === undefined);
+    const walk = model.forestOf(requests, known !== undefined);
     const { forest, choices, places } = walk;
     const edges = edgesOf(choices, places, size);
     const alike = new Float32Array(requests.length * size);
     choices.forEach((own, i) => own.alike.forEach((count, action) => (alike[i * size + action] = -Math.log(count))));
     const constant = tape.constant(alike, 1);
     if (edges.tokens.length === 0) return tape.outputs([constant]);
-    const states = this.#upper(tape, walk, keys && pastKeys(tape, file.config, keys));
-    const ends = edges.segments.map((segment) => forest.offsets[segment + 1]! - 1);
-    const normed = lastNorm(tape, file.config, this.#weightsOf(tape), tape.rows(states, ends));
+    const rows = edges.segments.map((segment) => forest.offsets[segment + 1]! - 1 - forest.known);
+    const behind = (before: Float32Array, own: Taped) => tape.stack([tape.constant(before, own.width), own]);
+    const states = this.#upper(tape, walk, {
+      rows,
+      ...(known && {
+        seen(layer, k, v) {
+          const [keys, values] = known[layer - model.lower]!;
+          return [behind(keys, k), behind(values, v)];
+        },
+      }),
+    });
+    const normed = lastNorm(tape, file.config, this.#weightsOf(tape), states);
     const distinct = [...new Set(edges.tokens)];
     const rowOf = new Map(distinct.map((token, row) => [token, row]));
     const table = model.outputRows(tape, Int32Array.from(distinct));

@@ -2,7 +2,7 @@
 import type { Executor } from '../../../src/nn/executor.js';
 import type { Tape, Taped } from '../../../src/nn/tape.js';
 import { type Forest, forestOf, type Segment } from '../../../src/llama/forest.js';
-import { type FrozenLlama, frozenLlama, type HostKeys } from '../../../src/llama/frozen.js';
+import { type FrozenLlama, frozenLlama, type KnownKeys } from '../../../src/llama/frozen.js';
 import { type LlamaFile, readLlama } from '../../../src/llama/read-llama.js';
 import { openVocabulary } from '../../../src/llm/llama/vocabulary.js';
 import { modelFile } from '../../../src/llm/model-files.js';
@@ -45,7 +45,7 @@ const statesAtOnce = 64;
 /** Numbers of lower states that are kept: 1 GiB. */
 const mostKept = 2 ** 28;
 
-/** Texts of some states as one forest: a body for each text, a token for each place where choices part; before them, or as a past, the head. */
+/** Texts of some states as one forest: the head, behind it a body for each text, and a token for each place where choices part. */
 export interface WalkForest {
   forest: Forest;
   /** By segment: its text, as the key of its states; the head's is empty. */
@@ -64,9 +64,8 @@ export class WalkModel {
   /** Lower states by text, float32 [tokens, dim]; longest unused first. */
   readonly #states = new Map<string, Float32Array>();
   #kept = 0;
-  /** Keys of the head in the lower layers. */
-  #head: Promise<HostKeys> | undefined;
-  #headStates: Float32Array | undefined;
+  #headKeys: Promise<KnownKeys> | undefined;
+  #headStates: Promise<void> | undefined;
 
   constructor(
     readonly executor: Executor,
@@ -78,68 +77,68 @@ export class WalkModel {
     this.frozen = frozenLlama(executor, file);
   }
 
-  /** @param withHead as its first segment; else as its past */
-  forestOf(requests: readonly RelationRequest[], withHead: boolean): WalkForest {
+  /** @param known whether keys and values of the head are */
+  forestOf(requests: readonly RelationRequest[], known: boolean): WalkForest {
     const { prompts } = this;
-    const segments: Segment[] = withHead ? [{ ids: prompts.head, parent: -1 }] : [];
-    const keys = withHead ? [''] : [];
-    const known = new Map<string, number>();
+    const segments: Segment[] = [{ ids: prompts.head, parent: -1 }];
+    const keys = [''];
+    const places = new Map<string, number>();
     const placeOf = (key: string, ids: Int32Array, parent: number): number => {
-      let place = known.get(key);
+      let place = places.get(key);
       if (place === undefined) {
-        known.set(key, (place = segments.push({ ids, parent }) - 1));
+        places.set(key, (place = segments.push({ ids, parent }) - 1));
         keys.push(key);
       }
       return place;
     };
     const choices = requests.map((request) => prompts.choicesOf(request));
-    const places = requests.map((request, i) => {
+    const ends = requests.map((request, i) => {
       const body = prompts.bodyOf(request);
-      const begin = placeOf(body, prompts.tokensOf(body), withHead ? 0 : -1);
+      const begin = placeOf(body, prompts.tokensOf(body), 0);
       return choices[i]!.branchings.map(({ before }) => {
         let [key, place] = [body, begin];
         for (const token of before) place = placeOf((key += `\0${token}`), Int32Array.of(token), place);
         return place;
       });
     });
-    return { forest: forestOf(segments, withHead ? 0 : prompts.head.length), keys, choices, places };
+    return { forest: forestOf(segments, Number(known)), keys, choices, places: ends };
   }
 
   /** Computes the lower states of requests that are not kept. */
   async prepare(requests: readonly RelationRequest[]): Promise<void> {
-    this.#head ??= this.#computeHead();
-    const keys = await this.#head;
+    const { frozen, lower, head } = this;
+    this.#headKeys ??= frozen.keys(head.forest, lower);
+    this.#headStates ??= frozen.states(head.forest, lower, [0]).then(([states]) => this.#keep('', states!));
+    const known = await this.#headKeys;
+    await this.#headStates;
     const missing = requests.filter((request) => {
-      const needed = this.forestOf([request], false).keys;
-      for (const key of needed) this.#use(key);
-      return needed.some((key) => !this.#states.has(key));
+      const { keys } = this.forestOf([request], true);
+      for (const key of keys) this.#use(key);
+      return keys.some((key) => !this.#states.has(key));
     });
     for (let begin = 0; begin < missing.length; begin += statesAtOnce) {
-      const { forest, keys: texts } = this.forestOf(missing.slice(begin, begin + statesAtOnce), false);
-      const states = await this.frozen.states(forest, this.lower, [...texts.keys()], keys);
-      texts.forEach((text, segment) => this.#keep(text, states[segment]!));
+      const { forest, keys } = this.forestOf(missing.slice(begin, begin + statesAtOnce), true);
+      const own = Array.from(keys.keys()).slice(1);
+      const states = await frozen.states(forest, lower, own, known);
+      own.forEach((segment, i) => this.#keep(keys[segment]!, states[i]!));
     }
   }
 
   /** The head alone. */
   get head(): WalkForest {
-    return this.forestOf([], true);
+    return this.forestOf([], false);
   }
 
-  async #computeHead(): Promise<HostKeys> {
-    const keys: HostKeys = new Map();
-    [this.#headStates] = await this.frozen.states(this.head.forest, this.lower, [0], keys);
-    return keys;
-  }
-
-  /** States below the trained layers, [tokens, dim]. @throws RangeError for requests that were not prepared */
+  /** States below the trained layers, [tokens, dim], without those that are known. @throws RangeError for requests that were not prepared */
   statesOf(tape: Tape, { forest, keys }: WalkForest): Taped {
     const { dim } = this.file.config;
-    const all = new Float32Array(forest.ids.length * dim);
+    const all = new Float32Array((forest.ids.length - forest.known) * dim);
     keys.forEach((key, segment) => {
-      const states = key === '' ? this.#headStates : this.#states.get(key);
+      const at = forest.offsets[segment]! - forest.known;
+      if (at < 0) return;
+      const states = this.#states.get(key);
       if (!states) throw new RangeError('expected states that were prepared, got others');
-      all.set(states, forest.offsets[segment]! * dim);
+      all.set(states, at * dim);
     });
     return tape.constant(all, dim);
   }
@@ -166,6 +165,7 @@ export class WalkModel {
     this.#states.set(key, states);
     for (const [oldest, own] of this.#states) {
       if (this.#kept <= mostKept) break;
+      if (oldest === '') continue;
       this.#states.delete(oldest);
       this.#kept -= own.length;
     }
