@@ -13,6 +13,15 @@ import {
 } from '../src/metrics/aggregate.js';
 import { bootstrapMeans, pairedDifferences } from '../src/metrics/bootstrap.js';
 import { Rng } from '../src/run/seeds.js';
+import { startingWeights } from '../models/llama/weights.js';
+import { llamaTensors } from '../src/llama/config.js';
+import { forestOf } from '../src/llama/forest.js';
+import { embed, lastNorm, layers, logitsOf, trainedWeights } from '../src/llama/forward.js';
+import { loraMatrices, loraStart } from '../src/llama/lora.js';
+import type { Executor } from '../src/nn/executor.js';
+import { type HostTensor, Parameters } from '../src/nn/parameters.js';
+import { SimdExecutor } from '../src/nn/simd/executor.js';
+import { Tape } from '../src/nn/tape.js';
 import { Arena } from '../src/nn/simd/arena.js';
 import { openKernels } from '../src/nn/simd/kernels.js';
 import { joined, segmentEntropy, segmentLogSoftmax } from '../src/nn/categorical.js';
@@ -352,6 +361,48 @@ async function beams(): Promise<PeerCase> {
   };
 }
 
+/** Low-rank matrices and every weight of a small Llama; two sequences that begin alike are a forest here and each a row there. */
+async function llama(): Promise<PeerCase> {
+  const rng = rngOf('llama');
+  const sizes = { vocabSize: 40, contextLength: 64, dim: 32, layers: 2, heads: 4, kvHeads: 2, hiddenDim: 48 };
+  const config = { ...sizes, ropeTheta: 10_000, normEps: 1e-5 };
+  const [beginning, first, second] = [7, 4, 3].map((length) => integers(length, () => rng.integer(40)));
+  const forest = forestOf([
+    { ids: beginning!, parent: -1 },
+    { ids: first!, parent: 0 },
+    { ids: second!, parent: 0 },
+  ]);
+  const lora = { rank: 3, alpha: 6, from: 0, matrices: loraMatrices };
+  const start: Record<string, HostTensor> = { ...loraStart(config, lora, 1) };
+  const names = Object.keys(start);
+  const whole = startingWeights(config, 2);
+  for (const { name, shape } of llamaTensors(config)) start[name] = { shape: [...shape], data: whole.get(name)! };
+  for (const { data } of Object.values(start)) data.forEach((value, i) => (data[i] = value + 0.1 * rng.normal()));
+  const parameters = new Parameters(new SimdExecutor() as Executor, start);
+  const tape = new Tape(parameters);
+  const weights = trainedWeights(tape, undefined, lora.alpha / lora.rank);
+  const x = layers(tape, config, weights, forest, embed(tape, weights, forest));
+  const outputs = tape.outputs([logitsOf(tape, weights, lastNorm(tape, config, weights, x))]);
+  const logits = await outputs.read();
+  const by = floats(logits.length, () => rng.normal());
+  outputs.backward(by);
+  const gradients = await parameters.export(parameters.gradients);
+  const of = (some: readonly string[]) => joined(some.map((name) => gradients[name]!.data));
+  return {
+    input: {
+      ...{ ...config, scale: lora.alpha / lora.rank, by: plain(by), names },
+      ids: [beginning, first, second].map((part) => plain(part!)),
+      tensors: Object.fromEntries(Object.entries(start).map(([name, { shape, data }]) => [name, [shape, plain(data)]])),
+    },
+    numbers: {
+      logits,
+      'gradients by low-rank matrices': of(names),
+      'gradients by weights': of(parameters.names.filter((name) => !names.includes(name))),
+    },
+    within: 1e-4,
+  };
+}
+
 /** By what the table calls them. */
 export const cases: Readonly<Record<string, () => PeerCase | Promise<PeerCase>>> = {
   'a minibatch of PPO': ppoMinibatch,
@@ -364,4 +415,5 @@ export const cases: Readonly<Record<string, () => PeerCase | Promise<PeerCase>>>
   'scores over data sets': aggregates,
   'walks of a dialogue': rankedWalks,
   'beams of link queries': beams,
+  'a forest of tokens in a Llama': llama,
 };

@@ -218,6 +218,45 @@ def beams(c):
     return "every walk, sorted", {name: list(column) for name, column in zip(names, zip(*rows))}
 
 
+def llama(c):
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    parts = {"attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
+             "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+             "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"}
+    own = {name: tensor(values).reshape(shape).requires_grad_() for name, (shape, values) in c["tensors"].items()}
+
+    def merged(name):
+        """The weight with its low-rank matrices, rows of q and k in the order of transformers: halves of a head in place of pairs."""
+        weight = own[name]
+        if f"{name}.lora_a" in own:
+            weight = weight + c["scale"] * own[f"{name}.lora_b"] @ own[f"{name}.lora_a"]
+        if "attn_q" in name or "attn_k" in name:
+            heads = c["heads"] if "attn_q" in name else c["kvHeads"]
+            weight = weight.reshape(heads, -1, 2, weight.shape[-1]).transpose(1, 2).reshape(weight.shape)
+        return weight
+
+    model = LlamaForCausalLM(LlamaConfig(
+        vocab_size=c["vocabSize"], hidden_size=c["dim"], intermediate_size=c["hiddenDim"], num_hidden_layers=c["layers"],
+        num_attention_heads=c["heads"], num_key_value_heads=c["kvHeads"], max_position_embeddings=c["contextLength"],
+        rope_parameters={"rope_type": "default", "rope_theta": c["ropeTheta"]}, rms_norm_eps=c["normEps"],
+        tie_word_embeddings=True, attn_implementation="eager")).double()
+    weights = {f"model.layers.{layer}.{theirs}.weight": merged(f"blk.{layer}.{ours}.weight")
+               for layer in range(c["layers"]) for ours, theirs in parts.items()}
+    table = own["token_embd.weight"]
+    weights |= {"model.embed_tokens.weight": table, "lm_head.weight": table, "model.norm.weight": own["output_norm.weight"]}
+    begin, *ends = c["ids"]
+    logits = [torch.func.functional_call(model, weights, (torch.tensor([begin + end]),)).logits[0] for end in ends]
+    rows = torch.cat([logits[0], logits[1][len(begin):]])
+    (rows * tensor(c["by"]).reshape(rows.shape)).sum().backward()
+    of = lambda names: torch.cat([own[name].grad.ravel() for name in names]).tolist()
+    return f"transformers {version('transformers')}", {
+        "logits": rows.ravel().tolist(),
+        "gradients by low-rank matrices": of(c["names"]),
+        "gradients by weights": of(name for name in own if name not in c["names"]),
+    }
+
+
 answers = {
     "a minibatch of PPO": ppo,
     "generalised advantages": gae,
@@ -229,6 +268,7 @@ answers = {
     "scores over data sets": aggregates,
     "walks of a dialogue": walks,
     "beams of link queries": beams,
+    "a forest of tokens in a Llama": llama,
 }
 
 torch.set_num_threads(1)

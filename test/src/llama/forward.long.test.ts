@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { LlamaConfig } from '../../../src/llama/config.js';
-import { logitsOf, trainedWeights } from '../../../src/llama/forward.js';
+import { embed, lastNorm, layers, logitsOf, trainedWeights } from '../../../src/llama/forward.js';
+import { forestOf } from '../../../src/llama/forest.js';
+import { loraStart } from '../../../src/llama/lora.js';
 import { rotate, rotation } from '../../../src/llama/rotary.js';
 import { hiddenStates, labelLogProbs, targetLogits } from '../../../models/llama/token-loss.js';
 import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';
@@ -105,6 +107,42 @@ describe.each(executors)('the forward pass on %s', (name) => {
       return tape.outputs([labelLogProbs(tape, targetLogits(tape, config, tokens, targets), targets.labels)]);
     });
     parameters.dispose();
+  });
+
+  test('over a forest, with low-rank matrices, is that of plain sequences and has the gradient of finite differences', async () => {
+    const ids = drawnIds(19);
+    const forest = forestOf([
+      { ids: ids.slice(0, 8), parent: -1 },
+      { ids: ids.slice(8, 12), parent: 0 },
+      { ids: ids.slice(12, 15), parent: 0 },
+      { ids: ids.slice(15), parent: 1 },
+    ]);
+    const whole = [...ids.slice(0, 12), ...ids.slice(15)];
+    const frozen = llamaParameters(executor, config, startingWeights(config, 3));
+    const below = trainedWeights(new Tape(frozen, false));
+    const fixed = { find: (name: string) => below.find(name) && tape.fixed(below.find(name)!) };
+    const lora = { rank: 2, alpha: 4, from: 1 };
+    const start = loraStart(config, lora, 1);
+    const parameters = new Parameters(executor, start);
+    const tape = new Tape(parameters);
+    const weights = trainedWeights(tape, fixed, lora.alpha / lora.rank);
+    const outputs = () => {
+      tape.begin();
+      const x = layers(tape, config, weights, forest, embed(tape, fixed, forest), 0, 2, {
+        rows: Int32Array.of(14, 18),
+      });
+      return tape.outputs([lastNorm(tape, config, weights, x)]);
+    };
+    const expected = llamaForward(config, startingWeights(config, 3), whole).states.at(-1)!;
+    expectClose((await outputs().read()).slice(config.dim), expected, 1e-4);
+    const moved = Object.entries(start).map(([name, { shape, data }]) => {
+      const rng = Rng.named(1, name);
+      return [name, { shape, data: data.map((value) => value || rng.normal() / 4) }];
+    });
+    parameters.import(Object.fromEntries(moved) as typeof start);
+    await checkGradient(parameters, outputs);
+    parameters.dispose();
+    frozen.dispose();
   });
 
   test('turns queries and keys so that their product depends on their distance alone', async () => {

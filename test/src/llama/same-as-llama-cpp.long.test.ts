@@ -2,18 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
-import type { LlamaContextOptions, Token } from 'node-llama-cpp';
 import { forestOf } from '../../../src/llama/forest.js';
 import { frozenLlama } from '../../../src/llama/frozen.js';
 import { lastNorm, layers, logitsOf, trainedWeights } from '../../../src/llama/forward.js';
 import { loraStart, writeAdapter } from '../../../src/llama/lora.js';
 import { type LlamaFile, readLlama } from '../../../src/llama/read-llama.js';
-import { openLlama } from '../../../src/llm/llama-library.js';
 import { Parameters } from '../../../src/nn/parameters.js';
 import type { Executor } from '../../../src/nn/executor.js';
 import { SimdExecutor } from '../../../src/nn/simd/executor.js';
 import { Tape } from '../../../src/nn/tape.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { llamaCppLogits } from '../../fixtures/llama-cpp-logits.js';
 import { centredCosine } from '../../fixtures/llama-forward.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
@@ -25,22 +24,6 @@ const files = [
   { path: join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf'), cosine: 0.996 },
 ].filter(({ path }) => existsSync(path));
 if (files.length < 3) stderr.write('skipped: real Llamas (set KGWALK_TEST_DATA to the folder that holds models/)\n');
-
-/** Logits at the given places of a text by llama.cpp. */
-async function theirLogits(modelPath: string, ids: Int32Array, places: Int32Array, options: LlamaContextOptions = {}) {
-  const model = await (await openLlama('off')).loadModel({ modelPath });
-  const context = await model.createContext({ contextSize: 256, threads: 1, ...options });
-  const wanted = new Set(places);
-  const output = await context
-    .getSequence()
-    .controlledEvaluate(Array.from(ids, (id, i) => [id as Token, { generateNext: { logits: wanted.has(i) } }]));
-  const logits = Array.from(places, (place) => {
-    const by = output[place]!.next.logits!;
-    return Array.from({ length: by.size }, (_, id) => by.get(id as Token)!);
-  });
-  await model.dispose();
-  return logits;
-}
 
 /** The same here: lower layers frozen, the last ones with the parameters. */
 async function ourLogits(
@@ -79,7 +62,7 @@ describe.each(files)('$path', ({ path, cosine }) => {
   const places = Int32Array.of(3, 8, 9, 30, 59);
 
   test('has the logits of llama.cpp, without and with an adapter', async () => {
-    const [ours, theirs] = [await ourLogits(file, ids, places), await theirLogits(path, ids, places)];
+    const [ours, theirs] = [await ourLogits(file, ids, places), await llamaCppLogits(path, ids, places)];
     const lora = { rank: 4, alpha: 8, from: Math.max(0, file.config.layers - 2) };
     const start = loraStart(file.config, lora, 1);
     const rng = new Rng(6);
@@ -87,7 +70,7 @@ describe.each(files)('$path', ({ path, cosine }) => {
     const adapter = join(folderWith({}), 'adapter.gguf');
     writeAdapter(adapter, file.architecture, lora.alpha, start);
     const ourAdapted = await ourLogits(file, ids, places, { from: lora.from, start, scale: lora.alpha / lora.rank });
-    const theirAdapted = await theirLogits(path, ids, places, { lora: { adapters: [{ filePath: adapter }] } });
+    const theirAdapted = await llamaCppLogits(path, ids, places, { lora: { adapters: [{ filePath: adapter }] } });
     for (const i of places.keys()) {
       expect(centredCosine(ours[i]!, theirs[i]!)).toBeGreaterThan(cosine);
       expect(centredCosine(ourAdapted[i]!, theirAdapted[i]!)).toBeGreaterThan(cosine);
