@@ -42,6 +42,7 @@ import { expectClose } from '../../fixtures/gradient-check.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { filmGraph, filmQuestions, questionOf } from '../../fixtures/toy-questions.js';
 import { shake, toyRelationWalker } from '../../fixtures/toy-relation-walker.js';
+import { walkingLlama } from '../../fixtures/walking-llama.js';
 
 const toy = await toyRelationWalker();
 const { graph, samples } = toy;
@@ -256,11 +257,12 @@ describe('networks', () => {
   describe.each<[string, () => Promise<RelationNetwork>, (number | undefined)[]]>([
     ['a vector', async () => (await toyRelationWalker({ questionWidth: 7, width: 13 })).networkOf(4), [undefined]],
     ['words, whole and with what is held left out', () => networkOf(), [undefined, 11]],
+    ['text, as a language model', async () => (await walkingLlama({ examples: false })).networkOf(4), [undefined]],
   ])('the relation walker that reads %s', (_, make, drops) => {
     test.each(drops)('has the gradient that differences show: dropped by %s', async (dropped) => {
       const network = await make();
       await shake(network);
-      await network.prepare(tasks.map(unmasked));
+      await network.prepare(requests);
       network.drop?.(dropped);
       const { parameters } = network;
       const weight = (i: number) =>
