@@ -53,4 +53,11 @@ describe.each(await openHere())('states below the trained layers on %s', (_, exe
     const longer = [head, state, segment(1, 60, 61)];
     expectSame(await frozen.states(forestOf(longer, 2), 2, [2], both), await frozen.states(forestOf(longer), 2, [2]));
   });
+
+  test('are those of one call after the other where calls overlap', async () => {
+    const frozen = frozenLlama(executor, file);
+    const forests = [forestOf([head]), forestOf([{ ...head, ids: head.ids.toReversed() }])];
+    const overlapping = await Promise.all(forests.map((forest) => frozen.states(forest, 2, [0])));
+    for (const [i, forest] of forests.entries()) expectSame(overlapping[i]!, await frozen.states(forest, 2, [0]));
+  });
 });
