@@ -25,6 +25,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/embeddings/bilinear/step.ts': 'agents/embeddings/bilinear/train-bilinear.test.ts',
   // Networks made of these operations.
   'src/llama/forward.ts': 'src/llama/forward.long.test.ts',
+  'src/llama/attention.ts': 'src/llama/forest.test.ts',
   'agents/dialogue-walker/heads/candidate.ts': 'agents/dialogue-walker/heads.test.ts',
   'agents/dialogue-walker/heads/pa-mlp.ts': 'agents/dialogue-walker/heads.test.ts',
   'agents/dialogue-walker/heads/kg-cruse.ts': 'agents/dialogue-walker/heads.test.ts',

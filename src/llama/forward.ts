@@ -37,6 +37,7 @@ export interface LayerOptions {
 /**
  * States after layers `from .. to - 1`. What stands behind a token, or beside it, changes nothing in it.
  * @param x those before layer `from`, [tokens, dim], without known tokens
+ * @throws RangeError for a sequence that is longer than the context
  */
 export function layers(
   tape: Tape,
@@ -49,6 +50,10 @@ export function layers(
   { rows, seen = (_, ...both) => both }: LayerOptions = {},
 ): Taped {
   const positions = forest.positions.subarray(forest.known);
+  const longest = positions.reduce((most, position) => Math.max(most, position + 1), 0);
+  if (longest > config.contextLength) {
+    throw new RangeError(`expected sequences of at most ${config.contextLength} tokens, got ${longest}`);
+  }
   const queryTurn = rotation(tape, config, positions, config.heads);
   const keyTurn = rotation(tape, config, positions, config.kvHeads);
   const attention = forestAttention(tape, config, forest);

@@ -2,6 +2,7 @@
 import type { Executor } from '../nn/executor.js';
 import { Parameters } from '../nn/parameters.js';
 import { Tape, type Taped } from '../nn/tape.js';
+import { semaphore } from '../run/concurrency.js';
 import type { Forest } from './forest.js';
 import { type LlamaWeights, layers } from './forward.js';
 import type { LlamaFile } from './read-llama.js';
@@ -46,8 +47,10 @@ export function frozenLlama(
   weights: LlamaWeights = frozenWeights(executor, file),
 ): FrozenLlama {
   const { config } = file;
-  // In turns: one layer's room is used again once the next has its result.
+  // Used by turns: one layer's room is used again once the next has its result.
   const tapes = [0, 1].map(() => new Tape(new Parameters(executor, {}), false));
+  /** Calls share the tapes. */
+  const oneByOne = semaphore(1);
   const read = ({ values, rows, width }: Taped) => executor.read(values).then((all) => all.slice(0, rows * width));
 
   /** @returns the tape with the states, and keys and values if they are to be kept */
@@ -75,11 +78,14 @@ export function frozenLlama(
 
   return {
     weights,
-    async states(forest, layer, segments, known = []) {
-      const { tape, x } = await through(forest, layer, known, false);
-      const { offsets, known: first } = forest;
-      return Promise.all(segments.map((s) => read(tape.slice(x, offsets[s]! - first, offsets[s + 1]! - offsets[s]!))));
-    },
-    keys: async (forest, layer) => (await through(forest, layer, [], true)).kept,
+    states: (forest, layer, segments, known = []) =>
+      oneByOne(async () => {
+        const { tape, x } = await through(forest, layer, known, false);
+        const { offsets, known: first } = forest;
+        return Promise.all(
+          segments.map((s) => read(tape.slice(x, offsets[s]! - first, offsets[s + 1]! - offsets[s]!))),
+        );
+      }),
+    keys: (forest, layer) => oneByOne(async () => (await through(forest, layer, [], true)).kept),
   };
 }

@@ -24,6 +24,7 @@ const small: LlamaConfig = {
   ...{ ropeTheta: 10_000, normEps: 1e-5 },
 };
 const folder = folderWith({});
+let written = 0;
 const ids = Int32Array.from({ length: 30 }, (_, i) => (7 * i + 3) % 40);
 const places = Int32Array.of(0, 5, 29);
 
@@ -32,7 +33,7 @@ function writeLlama(
   config: LlamaConfig,
   { architecture = 'llama', entries = {}, silent = /^$/ }: { architecture?: string; entries?: Record<string, GgufEntryValue>; silent?: RegExp } = {}, // prettier-ignore
 ): string {
-  const path = join(folder, `${Math.random()}.gguf`);
+  const path = join(folder, `${written++}.gguf`);
   const rng = new Rng(2);
   const [table, ...others] = llamaTensors(config);
   // Its type is changed below, where nothing may stand behind it.
