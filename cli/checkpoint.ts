@@ -36,11 +36,11 @@ export function register(program: Command): void {
   command
     .command('export')
     .description(
-      'write weights and header, without the training state, to a safetensors file with a model card next to it',
+      'write weights and header, without the training state, to a safetensors file with a model card next to it; or of llm-policy, an adapter that llama.cpp loads beside the model',
     )
     .argument('<run>', 'name or folder of a run')
     .argument(...which)
-    .requiredOption('--to <file>', 'where to write, ending in .safetensors')
+    .requiredOption('--to <file>', 'where to write, ending in .safetensors, or for an adapter in .gguf')
     .option('--json', 'the paths as JSON')
     .action(exportTo);
   registerImport(command);
@@ -82,8 +82,15 @@ async function show(
 
 /** Writes weights and header to a user's file, with the model card next to it. */
 async function exportTo(run: string, which: string, { to, json }: ExportOptions): Promise<void> {
-  if (!to.endsWith('.safetensors')) {
-    throw new WorkbenchError('usage', `expected a name that ends in .safetensors, got ${to}, at --to`);
+  const adapter = to.endsWith('.gguf');
+  if (!adapter && !to.endsWith('.safetensors')) {
+    throw new WorkbenchError('usage', `expected a name that ends in .safetensors or .gguf, got ${to}, at --to`);
+  }
+  if (adapter) {
+    const { exportAdapter } = await import('../agents/relation-walker/language/export-adapter.js');
+    const written = resolve(to);
+    await exportAdapter(await folderOf(run), which, written);
+    return json ? printJson({ adapter: written }) : printLine(written);
   }
   const { weightsOnly, writeCheckpoint } = await import('../checkpoints/checkpoint.js');
   const { frontMatter, modelCard } = await import('../checkpoints/model-card.js');

@@ -32,6 +32,10 @@ const localSettings = z.strictObject({
   gpu: z.enum(['off', 'auto']).default('off').describe('whether a graphics card is used where there is one'),
   gpuLayers: z.int().min(0).optional().describe('layers on the card; default as many as fit'),
   threads: z.int().min(1).default(1).describe('processor threads'),
+  adapter: z
+    .string()
+    .optional()
+    .describe('GGUF file of low-rank matrices for the model, such as one of `checkpoint export RUN --to FILE.gguf`'),
   contextLength: z.int().min(64).optional().describe('tokens of prompt and reply'),
   replyTokens,
   heads: z.int().min(1).default(8).describe('prompt heads kept evaluated; each costs memory for a whole context'),

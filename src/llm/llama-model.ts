@@ -52,6 +52,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
     });
   }
   const file = await hashedFile(modelPath, options.fileHash);
+  const adapter = options.adapter === undefined ? undefined : await hashedFile(options.adapter, options.fileHash);
   const library = await llamaLibrary();
   const llama = await openLlama(gpu);
   const model = await guarded(modelPath, () =>
@@ -61,13 +62,14 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   const layout = chatLayout(library, model);
   const mode = sequences === 1 ? 'exact' : `side-by-side-${sequences}`;
   const device = gpu === 'off' ? `cpu-${threads}` : `gpu-${gpuLayers ?? 'auto'}`;
-  const sampling = samplingNames(options);
+  const sampling = [...samplingNames(options), ...(adapter ? [`adapter-${adapter.hash.slice(0, 8)}`] : [])];
   const inTurn = semaphore(sequences);
   /** The file is mapped rather than read: a reply counts only if the file did not change meanwhile. */
   const checked = <Result>(work: () => Promise<Result>) =>
     inTurn(async () => {
       const result = await work();
       await file.check();
+      await adapter?.check();
       return result;
     });
   let opened: Promise<PrefixCache> | undefined;
@@ -81,6 +83,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
           sequences: heads + sequences - 1,
           batchSize: batchTokens,
           threads,
+          ...(options.adapter !== undefined && { lora: { adapters: [{ filePath: options.adapter }] } }),
           // A sliding window would forget the head.
           swaFullCache: true,
           failedCreationRemedy: false,

@@ -21,6 +21,8 @@ export interface LlamaModelOptions extends Sampling {
   heads?: number;
   /** Requests side by side, default 1. With more, replies may differ in rare ties: batches are then shared. */
   sequences?: number;
+  /** GGUF file of low-rank matrices that are added to the model's (LoRA). Default none. */
+  adapter?: string | undefined;
   /** sha256 (hex) of a file, from a cache; default reads the whole file. */
   fileHash?: (path: string) => Promise<string>;
 }

@@ -19,7 +19,8 @@ import type { WalkForest, WalkModel } from './walk-model.js';
 /** A language model's upper layers under training. */
 export class LanguageNetwork implements RelationNetwork {
   readonly parameters: Parameters;
-  readonly mostStates = 128;
+  /** Bounds memory: of 576 numbers a token some 28. */
+  readonly mostStates: number;
   readonly #recording: Tape;
   readonly #reading: Tape;
   #head: { version: number; keys: KnownKeys } | undefined;
@@ -31,6 +32,7 @@ export class LanguageNetwork implements RelationNetwork {
     seed: number,
   ) {
     const { executor, file, lower, settings } = model;
+    this.mostStates = Math.max(8, Math.floor(2 ** 14 / file.config.dim));
     this.parameters = new Parameters(executor, loraStart(file.config, { ...settings, from: lower }, seed));
     this.#recording = new Tape(this.parameters);
     this.#reading = new Tape(this.parameters, false);

@@ -3,6 +3,7 @@ import type { Executor } from '../../../src/nn/executor.js';
 import type { Tape, Taped } from '../../../src/nn/tape.js';
 import { type Forest, forestOf, type Segment } from '../../../src/llama/forest.js';
 import { type FrozenLlama, frozenLlama, type KnownKeys } from '../../../src/llama/frozen.js';
+import { layerTensors, type LlamaConfig } from '../../../src/llama/config.js';
 import { type LlamaFile, readLlama } from '../../../src/llama/read-llama.js';
 import { openVocabulary } from '../../../src/llm/llama/vocabulary.js';
 import { modelFile } from '../../../src/llm/model-files.js';
@@ -36,9 +37,24 @@ export async function openWalkModel(
       `expected at most ${all} layers, as ${file.path} has, got relationWalker.model.layers=${settings.layers}`,
     );
   }
+  const bytes = 4 * layersSize(file.config);
+  if (executor.name === 'simd' && bytes > mostWeights) {
+    const got = `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+    const message = `expected layers of at most 3 GiB as float32 on simd, got ${got}, at ${file.path}`;
+    throw new WorkbenchError('config', message, {
+      hint: 'Choose a smaller model; --set backend=tfjs has no such bound.',
+    });
+  }
   const vocabulary = await openVocabulary(file.path);
   return new WalkModel(executor, file, new WalkPrompts(vocabulary, relations, settings.examples), settings);
 }
+
+/** Bytes of frozen layers that leave room for training in the memory of SIMD kernels. */
+const mostWeights = 3 * 2 ** 30;
+
+/** Weights of all layers. */
+const layersSize = (config: LlamaConfig) =>
+  config.layers * layerTensors(config, 0).reduce((sum, { shape: [rows, columns = 1] }) => sum + rows * columns, 0);
 
 /** States that go through the lower layers at once. */
 const statesAtOnce = 64;

@@ -55,7 +55,7 @@ export class Arena {
     if (end > mostPages * page) {
       const gibibytes = (end / 2 ** 30).toFixed(1);
       throw new WorkbenchError('failure', `expected at most 4 GiB of arrays for SIMD kernels, got ${gibibytes} GiB`, {
-        hint: 'Choose the plain kernel in the settings.',
+        hint: 'Choose a smaller network, or smaller batches.',
       });
     }
     const grown = Math.ceil(end / page) - this.memory.buffer.byteLength / page;

@@ -1,8 +1,13 @@
 /** `train llm-policy`: a tiny Llama is trained by each algorithm, stopped, resumed and asked. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { loadRelationRanker } from '../../../agents/relation-walker/agent.js';
 import { readIndex } from '../../../checkpoints/store.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { runSettings } from '../../../presets/index.js';
+import { openLlamaModel } from '../../../src/llm/llama-model.js';
+import type { LlamaModelOptions } from '../../../src/llm/llama-options.js';
+import { segmentLogSoftmax } from '../../../src/nn/categorical.js';
 import { loadConfig } from '../../../src/run/config.js';
 import { resolvePreset } from '../../../src/run/locations.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
@@ -46,6 +51,46 @@ describe.each<[string, string[]]>([
   });
 
   test('stopped and resumed it ends with the same bytes', () => expectExactResume(settings, whole, 'ppo', 3));
+});
+
+test('its adapter gives llama.cpp the trained choices', async () => {
+  const whole = join(folderWith({}), 'run');
+  await train({ settings: settingsOf('ppo.learningRate=0.05', 'ppo.klCoef=0'), folder: whole });
+  const adapter = join(folderWith({}), 'adapter.gguf');
+  expect((await kgwalk('checkpoint', 'export', whole, 'last', '--to', adapter)).out.trim()).toBe(adapter);
+  const { walking, close } = await loadRelationRanker(
+    { folder: whole, checkpoint: 'last' },
+    { dataset: 'films', graph: await loadQuestionDataset('films').loadGraph(['1-hop']) },
+    {},
+  );
+  const { graph, reader } = walking;
+  const { task } = loadQuestionDataset('films').questions(graph, { subsets: ['1-hop'], split: 'valid' })[0]!;
+  const mask = new Uint8Array(graph.numRelations + 1);
+  const words = ['directed_by', 'starring', 'year'];
+  const legal = words.map((name) => graph.relationId(name));
+  for (const relation of legal) mask[relation] = 1;
+  const scores = await (await reader.of(task))([], mask);
+  const body = `${task.question.replace(task.topics[0]!.name, 'it')}? =`;
+  const shares = async (options: LlamaModelOptions) => {
+    const model = await openLlamaModel(path, options);
+    const request = { head: '', body, meant: [], decision: {} as never };
+    const { logProbs } = await model.scoreTexts!(
+      request,
+      ['d', 's', 'y'].map((letter) => ` ${letter}`),
+    );
+    const { id } = model;
+    await model.dispose();
+    return { id, shares: segmentLogSoftmax(Float32Array.from(logProbs), Int32Array.of(0, 3)).map(Math.exp) };
+  };
+  const [before, after] = [await shares({ contextLength: 256 }), await shares({ contextLength: 256, adapter })];
+  expect(after.id).not.toBe(before.id);
+  // The first letters of the three are tokens, and no other relation begins with them.
+  const trained = Float32Array.from(legal, (relation) => Math.exp(scores[relation]!));
+  const apart = (a: Float32Array, b: Float32Array) => Math.max(...a.map((value, i) => Math.abs(value - b[i]!)));
+  expect(apart(before.shares, trained)).toBeGreaterThan(0.3);
+  // llama.cpp rounds states to eight bits before it multiplies them with these weights.
+  expect(apart(after.shares, trained)).toBeLessThan(0.1);
+  await close();
 });
 
 test('answers questions, is compared, and says what it cannot be given', async () => {
