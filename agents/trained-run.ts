@@ -122,6 +122,7 @@ const common = { name: z.string(), data: dataSettings, encoder: encoderSettings 
  * Opens data, encoder and weights of a run over questions; refuses a checkpoint of another graph, data set or encoder.
  * @param sections schemas of further settings that the agent needs; name, data and encoder are there
  * @param make the agent, and what frees its memory; what else it gives is handed on
+ * @param ofGraph whether weights belong to the graph that they were trained on; default true
  * @throws as `openTrainedRun`
  */
 export async function loadQuestionWalker<
@@ -132,6 +133,7 @@ export async function loadQuestionWalker<
   sections: Sections,
   options: QuestionOptions,
   make: (run: QuestionRun<z.output<z.ZodObject<typeof common & Sections>>>) => Promise<Made> | Made,
+  ofGraph: (settings: z.output<z.ZodObject<typeof common & Sections>>) => boolean = () => true,
 ): Promise<Made & LoadedQuestionWalker> {
   const schema = z.object({ ...common, ...sections }) as z.ZodObject<typeof common & Sections>;
   const run = openTrainedRun(folder, schema as never, { ...options, checkpoint }) as TrainedRun<
@@ -145,7 +147,7 @@ export async function loadQuestionWalker<
   const encoder = readsTexts ? await run.openEncoder() : noEncoder();
   try {
     // Behind an endpoint ids are those of the part in memory, which weights belong to.
-    const own = { graph: graph.local.hash, dataset: questionsHash(dataset.manifest) };
+    const own = { dataset: questionsHash(dataset.manifest), ...(ofGraph(settings) && { graph: graph.local.hash }) };
     checkFits(header, { ...own, ...(readsTexts && { encoder: encoder.id }) }, run.file);
     const made = await make({ ...run, dataset, graph, encoder });
     const close = async () => {

@@ -206,25 +206,32 @@ export interface LoadedRelationWalker extends LoadedQuestionWalker {
 
 /** @param options default beam width 1: greedy @throws as `loadQuestionWalker`, and WorkbenchError `data` for an untrained run */
 function loadRelationWalkerRun(run: RunCheckpoint, options: QuestionOptions): Promise<LoadedRelationWalker> {
-  return loadQuestionWalker(run, sections, options, async ({ folder, settings, tensors, graph, encoder }) => {
-    const { name, relationWalk, relationWalker } = settings;
-    const { horizon, hops, memoryMegabytes } = relationWalk;
-    // One question at a time, which no card pays for.
-    const { executor } = await openExecutor(options.backend ?? 'simd');
-    const parts: RelationWalkerParts = {
-      ...{ name, settings: relationWalker, rules: { horizon, hops }, memoryMegabytes, tensors },
-      ...(relationWalker.reads === 'words' && { basis: readBasis(folder) }),
-      ...(relationWalker.reads === 'sentence' && { scale: readScale(folder) }),
-    };
-    const place = options.modelPath ?? settings.encoder.model;
-    const model =
-      relationWalker.reads === 'model'
-        ? await openWalkModel(executor, place, graph.relationNames, relationWalker)
-        : undefined;
-    const walking = walkingOf(parts, executor, graph, encoder, model);
-    const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
-    return { agent, ranker: relationRanker(walking), walking, parts };
-  });
+  return loadQuestionWalker(
+    run,
+    sections,
+    options,
+    async ({ folder, settings, tensors, graph, encoder }) => {
+      const { name, relationWalk, relationWalker } = settings;
+      const { horizon, hops, memoryMegabytes } = relationWalk;
+      // One question at a time, which no card pays for.
+      const { executor } = await openExecutor(options.backend ?? 'simd');
+      const parts: RelationWalkerParts = {
+        ...{ name, settings: relationWalker, rules: { horizon, hops }, memoryMegabytes, tensors },
+        ...(relationWalker.reads === 'words' && { basis: readBasis(folder) }),
+        ...(relationWalker.reads === 'sentence' && { scale: readScale(folder) }),
+      };
+      const place = options.modelPath ?? settings.encoder.model;
+      const model =
+        relationWalker.reads === 'model'
+          ? await openWalkModel(executor, place, graph.relationNames, relationWalker)
+          : undefined;
+      const walking = walkingOf(parts, executor, graph, encoder, model);
+      const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
+      return { agent, ranker: relationRanker(walking), walking, parts };
+      // A language model reads words alone.
+    },
+    ({ relationWalker }) => relationWalker.reads !== 'model',
+  );
 }
 
 /** A walker from its parts: reads no file. @param model of one that is a language model */

@@ -17,6 +17,7 @@ import {
 import { questionRoot, type RelationWalkWorld } from '../../envs/relation-walk/relation-walk-env.js';
 import { finiteLoss } from '../../src/nn/diverged.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { Rng } from '../../src/run/seeds.js';
 import { actionLogProbs, nthLegal, runsOf } from '../../trainers/actor.js';
 import { entropyCoefAt, learningRateAt, type PpoOptions, type PpoUpdate } from '../../trainers/ppo.js';
 import { scatter } from '../../trainers/ppo-loss.js';
@@ -55,7 +56,8 @@ export class WalkTreeTrainer {
 
   /** One update. @param at from 0 @throws WorkbenchError `config` for a tree of too many states; Diverged before one that is not finite */
   async step(at: number): Promise<PpoUpdate> {
-    const { actor, optimizer, referencePolicy, settings, world } = this.options;
+    const { actor, optimizer, referencePolicy, settings, seed, world } = this.options;
+    actor.drop?.(Rng.named(seed, 'ppo/network-dropout', at));
     const trees = walkTrees(world, this.#samplesOf(at));
     const { logProbs, offsets } = await actionLogProbs(actor, trees.states);
     const near =
@@ -74,6 +76,7 @@ export class WalkTreeTrainer {
     const learningRate = learningRateAt(at, settings);
     const gradNorm = await optimizer.step(learningRate);
     actor.weightsChanged();
+    actor.drop?.(undefined);
     return {
       steps: 0,
       metrics: {

@@ -216,6 +216,9 @@ function problems(settings: TrainSettings): (string | false)[] {
     relationWalker.reads === 'model' &&
       ppo.feasibilityCoef > 0 &&
       `expected ppo.feasibilityCoef=0 with relationWalker.reads=model, which scores legal actions alone, got ${ppo.feasibilityCoef}`,
+    ppo.gradient === 'exact' &&
+      ppo.feasibilityCoef > 0 &&
+      `expected ppo.feasibilityCoef=0 with ppo.gradient=exact with env.id=${env.id}, got ${ppo.feasibilityCoef}`,
   ];
 }
 

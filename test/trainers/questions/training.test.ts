@@ -147,7 +147,7 @@ describe('a training run on questions', () => {
     [['data.dataset=nothing'], 'data', 'nothing'],
     [['clone.enabled=true'], 'config', 'expected teacher.evaluation'],
     [['ppo.baseline=critic'], 'config', 'ppo.baseline'],
-    [['ppo.gradient=exact'], 'config', 'ppo.gradient'],
+    [['ppo.gradient=exact'], 'config', 'ppo.feasibilityCoef=0 with ppo.gradient=exact'],
     [['env.horizon=4'], 'config', 'relationWalk'],
   ])('is refused with %j before anything is written', async (overrides, code, message) => {
     const folder = newFolder();
