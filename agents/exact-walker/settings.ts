@@ -59,6 +59,12 @@ const messageSettings = z.strictObject({
     .describe(
       'graph: parts of the graph with few relations to train on as well, each with a separate network in memory.',
     ),
+  generated: z
+    .int()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('graph: generated graphs to train on as well.'),
   nameComponents: z
     .int()
     .min(1)
