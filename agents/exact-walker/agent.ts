@@ -1,4 +1,5 @@
 /** Registry and loading of exact walkers. */
+import { join } from 'node:path';
 import { z } from 'zod';
 import { checkFits, readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { hasSameRelations, requireSameRelations } from '../../datasets/links/inductive-split.js';
@@ -11,6 +12,7 @@ import type { LinkOptions, LinkRanker, LoadedRanker } from '../link-ranker.js';
 import type { RunCheckpoint } from '../method.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { packageRoot } from '../../src/run/locations.js';
 import { openTrainedRun, type TrainedRun } from '../trained-run.js';
 import { chainWalker } from './chains/chains-walker.js';
 import type { ExactWalker, ExactWalkerKind } from './exact-walker.js';
@@ -75,29 +77,36 @@ export async function loadExactWalker(
   return { ranker: walker.ranker(id), walker, seed, hops };
 }
 
+/** Weights of the package, which suit any graph. */
+const packagedWeights = () => join(packageRoot(), 'models', 'zero-shot', 'kgwalk-zero-shot.safetensors');
+
 /**
- * Ranker of exported weights on a graph that they were not trained on.
- * @param file of `kgwalk checkpoint export`, of a run with `relations: graph`
+ * Exported weights with relation vectors from how relations meet.
+ * @param file of `kgwalk checkpoint export`, of a run with `relations: graph`; '' for those of the package
  * @throws WorkbenchError `data` for a file that is not there or holds weights of one graph
  */
-export function zeroShotRanker(file: string, graph: Graph): { ranker: LinkRanker; seal: string; learnedOn: string } {
-  const { header, tensors, seal } = readCheckpoint(file, { own: true });
-  const parsed = runConfig.safeParse(header.config);
-  if (!parsed.success || parsed.data.exactWalker.messages.relations !== 'graph') {
+export function anyGraphWeights(file: string) {
+  const from = file || packagedWeights();
+  const { header, tensors, seal } = readCheckpoint(from, { own: true });
+  const { success, data: settings } = runConfig.safeParse(header.config);
+  if (!success || settings.exactWalker.messages.relations !== 'graph') {
     throw new WorkbenchError(
       'data',
-      `expected weights with exactWalker.messages.relations=graph, got others, at ${file}`,
+      `expected weights with exactWalker.messages.relations=graph, got others, at ${from}`,
       {
         hint: 'Train link-messages with it on any links and export the run: `kgwalk checkpoint export RUN --to FILE`.',
       },
     );
   }
-  const { exactWalker, seed, linkWalk, data } = parsed.data;
+  return { settings, tensors, seal };
+}
+
+/** Ranker of exported weights on a graph that they were not trained on. @throws as `anyGraphWeights` */
+export function zeroShotRanker(file: string, graph: Graph): { ranker: LinkRanker; seal: string; learnedOn: string } {
+  const { settings, tensors, seal } = anyGraphWeights(file);
+  const { exactWalker, seed, linkWalk, data } = settings;
   const walker = exactWalkerKind(exactWalker.kind).create({
-    graph,
-    settings: exactWalker,
-    hops: linkWalk.horizon,
-    seed,
+    ...{ graph, seed, settings: exactWalker, hops: linkWalk.horizon },
   });
   walker.restore(tensors);
   return { ranker: walker.ranker('zero-shot'), seal, learnedOn: data.dataset };

@@ -31,7 +31,8 @@ const pick = <T>(rng: Rng, from: readonly T[]): T => from[rng.integer(from.lengt
 /** One of a list whose first entries are the most popular. */
 const popular = (rng: Rng, from: readonly number[], power: number) =>
   from[Math.floor(from.length * rng.uniform() ** power)]!;
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: Math.round(count) }, (_, i) => make(i));
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: Math.round(count) }, (_, i) => make(i));
 const present = (pairs: readonly (Pair | undefined)[]): Pairs => pairs.filter((pair) => pair !== undefined);
 
 /** Makers of a relation of some `count` edges, by its kind. */
@@ -100,23 +101,37 @@ const makers = {
       count,
     );
   },
-  union: ({ rng, made }, count) => [some(rng, pick(rng, made), count / 2), some(rng, pick(rng, made), count / 2)].flat(),
-  /** Two relations one after the other, each in either direction; often one with itself, as ancestors and siblings. */
+  union: ({ rng, made }, count) =>
+    [some(rng, pick(rng, made), count / 2), some(rng, pick(rng, made), count / 2)].flat(),
+  /** Two or three relations one after the other, each in either direction; often one with itself, as ancestors and siblings. */
   chain({ rng, made }, count) {
     const first = turned(rng, pick(rng, made));
+    if (first.length === 0) return [];
+    // A third step back along the first is what parallel trees have: the match of the parent of a match.
     const second = turned(rng, rng.uniform() < 0.4 ? first : pick(rng, made));
-    const next = Map.groupBy(second, ([head]) => head);
-    return present(
-      times(count, () => {
-        const [head, middle] = first.length > 0 ? pick(rng, first) : [-1, -1];
-        const ends = next.get(middle);
-        return ends && [head, pick(rng, ends)[1]];
-      }),
-    ).filter(([head, tail]) => head !== tail);
+    const third = rng.uniform() < 0.5 ? [] : [turned(rng, rng.uniform() < 0.6 ? first : pick(rng, made))];
+    const steps = [second, ...third].map((pairs) => Map.groupBy(pairs, ([head]) => head));
+    const walks = times(count, () => {
+      const [head, middle] = pick(rng, first);
+      let end: number | undefined = middle;
+      for (const next of steps) {
+        const ends: Pairs | undefined = end === undefined ? undefined : next.get(end);
+        end = ends && pick(rng, ends)[1];
+      }
+      return end === undefined || end === head ? undefined : ([head, end] as const);
+    });
+    return present(walks);
   },
 } satisfies Record<string, (world: World, count: number) => Pairs>;
 
-const closed = (pairs: Pairs): Pairs => pairs.flatMap(([head, tail]) => [[head, tail], [tail, head]] as const);
+const closed = (pairs: Pairs): Pairs =>
+  pairs.flatMap(
+    ([head, tail]) =>
+      [
+        [head, tail],
+        [tail, head],
+      ] as const,
+  );
 const turned = (rng: Rng, pairs: Pairs): Pairs =>
   rng.uniform() < 0.5 ? pairs : pairs.map(([head, tail]) => [tail, head] as const);
 const some = (rng: Rng, pairs: Pairs, count: number): Pairs => rng.shuffle([...pairs]).slice(0, Math.round(count));
@@ -171,10 +186,9 @@ export function generatedGraph(seed: number, index: number): TrainedOn {
   const missing = world.made.map((pairs) => new Set(pairs.map(key).filter(() => rng.uniform() > kept)));
   const taken = (wanted: (relation: number, pair: Pair) => boolean): TripleColumns => {
     const rows = world.made.flatMap((pairs, relation) =>
-      pairs.filter((pair) => wanted(relation, pair)).flatMap(([head, tail]) => [
-        [head, relation, tail] as const,
-        [tail, plain + relation, head] as const,
-      ]),
+      pairs
+        .filter((pair) => wanted(relation, pair))
+        .flatMap(([head, tail]) => [[head, relation, tail] as const, [tail, plain + relation, head] as const]),
     );
     const column = (i: 0 | 1 | 2) => Int32Array.from(rows, (row) => row[i]);
     return { heads: column(0), relations: column(1), tails: column(2) };
