@@ -1,4 +1,5 @@
 /** Registry and loading of exact walkers. */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { checkFits, readCheckpoint } from '../../checkpoints/checkpoint.js';
@@ -77,22 +78,22 @@ export async function loadExactWalker(
   return { ranker: walker.ranker(id), walker, seed, hops };
 }
 
-/** Weights of the package, which suit any graph. */
-const packagedWeights = () => join(packageRoot(), 'models', 'zero-shot', 'kgwalk-zero-shot.safetensors');
+/** Weights of the package, which suit any graph: several networks, trained from different seeds. */
+export const zeroShotFiles: readonly string[] = [0, 1, 2].map((seed) => `kgwalk-zero-shot-${seed}.safetensors`);
+const packaged = (name: string) => join(packageRoot(), 'models', 'zero-shot', name);
 
 /**
  * Exported weights with relation vectors from how relations meet.
- * @param file of `kgwalk checkpoint export`, of a run with `relations: graph`; '' for those of the package
+ * @param file of `kgwalk checkpoint export`, of a run with `relations: graph`; default the first of the package
  * @throws WorkbenchError `data` for a file that is not there or holds weights of one graph
  */
-export function anyGraphWeights(file: string) {
-  const from = file || packagedWeights();
-  const { header, tensors, seal } = readCheckpoint(from, { own: true });
+export function anyGraphWeights(file = packaged(zeroShotFiles[0]!)) {
+  const { header, tensors, seal } = readCheckpoint(file, { own: true });
   const { success, data: settings } = runConfig.safeParse(header.config);
   if (!success || settings.exactWalker.messages.relations !== 'graph') {
     throw new WorkbenchError(
       'data',
-      `expected weights with exactWalker.messages.relations=graph, got others, at ${from}`,
+      `expected weights with exactWalker.messages.relations=graph, got others, at ${file}`,
       {
         hint: 'Train link-messages with it on any links and export the run: `kgwalk checkpoint export RUN --to FILE`.',
       },
@@ -101,15 +102,31 @@ export function anyGraphWeights(file: string) {
   return { settings, tensors, seal };
 }
 
-/** Ranker of exported weights on a graph that they were not trained on. @throws as `anyGraphWeights` */
+/**
+ * Ranker of exported weights on a graph that they were not trained on.
+ * @param file or several with pluses between, whose mean is taken; '' for those of the package
+ * @throws as `anyGraphWeights`
+ */
 export function zeroShotRanker(file: string, graph: Graph): { ranker: LinkRanker; seal: string; learnedOn: string } {
-  const { settings, tensors, seal } = anyGraphWeights(file);
-  const { exactWalker, seed, linkWalk, data } = settings;
-  const walker = exactWalkerKind(exactWalker.kind).create({
-    ...{ graph, seed, settings: exactWalker, hops: linkWalk.horizon },
+  const files = file === '' ? zeroShotFiles.map(packaged) : file.split('+');
+  const members = files.map((one) => {
+    const { settings, tensors, seal } = anyGraphWeights(one);
+    const { exactWalker, seed, linkWalk, data } = settings;
+    const walker = exactWalkerKind(exactWalker.kind).create({
+      ...{ graph, seed, settings: exactWalker, hops: linkWalk.horizon },
+    });
+    walker.restore(tensors);
+    return { ranker: walker.ranker('zero-shot'), seal, learnedOn: data.dataset };
   });
-  walker.restore(tensors);
-  return { ranker: walker.ranker('zero-shot'), seal, learnedOn: data.dataset };
+  const [first] = members as [(typeof members)[0]];
+  if (members.length === 1) return first;
+  return {
+    ranker: { ...meanRanker(members.map(({ ranker }) => ranker)), name: 'zero-shot' },
+    seal: createHash('sha256')
+      .update(members.map(({ seal }) => seal).join())
+      .digest('hex'),
+    learnedOn: [...new Set(members.map(({ learnedOn }) => learnedOn))].join(' and '),
+  };
 }
 
 /** Name vectors of a graph with other relations, by the run's encoder. */

@@ -77,7 +77,7 @@ function openRun(settings: ExactSettings, data: LinkTraining): TrainingRun {
 /** Weights of another run of the same sizes. @throws WorkbenchError `config` for other sizes, else as `anyGraphWeights` */
 function initialWeights({ exactWalker: { messages }, linkWalk }: ExactSettings) {
   const { from } = messages;
-  const { settings, tensors } = anyGraphWeights(from === 'zero-shot' ? '' : from!);
+  const { settings, tensors } = anyGraphWeights(from === 'zero-shot' ? undefined : from);
   const sizes = ({ horizon }: { horizon: number }, { relations, channels, maximum }: MessageSettings) =>
     `linkWalk.horizon=${horizon} relations=${relations} channels=${channels} maximum=${maximum}`;
   const [wanted, got] = [sizes(settings.linkWalk, settings.exactWalker.messages), sizes(linkWalk, messages)];

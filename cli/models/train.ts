@@ -76,9 +76,8 @@ export async function trainZeroShotModel({ out, set, threads, json }: TrainZeroS
     ...{ out: resolve(out), overrides: set, threads: threadsOf(threads), signal },
     progress: (total) => progress('training on generated graphs', total, 'steps'),
   });
-  const sha256 = await sha256File(weights);
-  if (json) printJson({ weights, sha256 });
-  else printLine(`weights: ${weights}  (sha256 ${sha256})`);
+  if (json) return printJson({ weights });
+  for (const file of weights) printLine(`weights: ${file}  (sha256 ${await sha256File(file)})`);
 }
 
 /** Lines of the log that have one of the two; others are left out. */

@@ -1,6 +1,6 @@
 /**
- * Graphs of rules, no two alike, to learn from how relations meet: who never sees the same relations twice must read them. Entities have a
- * class in a tree of classes, a community, an element of a group and a popularity; a relation follows from these or from earlier relations.
+ * Graphs of rules, no two alike, to learn from how relations meet. Entities have a class in a tree of classes, a community and an element of
+ * a group; a relation follows from these or from earlier relations.
  */
 import { Graph, type TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
@@ -10,7 +10,7 @@ type Pair = readonly [head: number, tail: number];
 type Pairs = readonly Pair[];
 const key = ([head, tail]: Pair) => head * 65536 + tail;
 
-/** What relations of a graph follow from. */
+/** Properties of entities that relations follow from. */
 interface World {
   rng: Rng;
   entities: number;
