@@ -171,7 +171,12 @@ function dataOf(flags: DataFlags, runs: readonly RunInfo[]): { dataset: string; 
   const keeps = (what: string, has: string, got: string, hint: string) =>
     new WorkbenchError('usage', `expected the ${what} of run ${id}, which is ${has}, got ${got}`, { hint });
   if (flags.dataset !== undefined && flags.dataset.split('/')[0] !== own.dataset) {
-    const hint = 'A walker uses the relations of its graph: leave --dataset out, or name other subsets of it.';
+    const movable = runs.every(
+      ({ config }) => (config.relationWalker as { reads?: string } | undefined)?.reads === 'model',
+    );
+    if (movable) return { dataset: flags.dataset, ...(flags.holdOut && { holdOut: flags.holdOut }) };
+    const hint =
+      'A walker uses the relations of its graph: leave --dataset out, or name other subsets of it. Language models alone (relationWalker.reads=model) go to other data sets.';
     throw keeps('data set', own.dataset, flags.dataset, hint);
   }
   if (flags.holdOut !== undefined && flags.holdOut !== own.holdOut) {

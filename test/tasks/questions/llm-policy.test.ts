@@ -102,6 +102,11 @@ test('answers questions, is compared, and says what it cannot be given', async (
   expect(metrics['hit@1']!.value).toBeGreaterThan(0);
   const asked = await kgwalk('ask', whole, 'who directed [tenet]');
   expect(asked.out).toMatch(/nolan|reitman|2020|washington/);
+  await importFilms({ name: 'others' });
+  const elsewhere = await kgwalkJson<{ dataset: string }>(
+    ...['evaluate', whole, '--dataset', 'others', '--split', 'valid'],
+  );
+  expect(elsewhere.dataset).toBe('others');
   const refused = await kgwalk('train', 'llm-policy', '--set', 'ppo.feasibilityCoef=1');
   expect(refused.err).toMatch(
     /expected ppo.feasibilityCoef=0 with relationWalker.reads=model, which scores legal actions alone, got 1/,
