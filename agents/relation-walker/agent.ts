@@ -191,9 +191,9 @@ export interface RelationWalkerParts {
   /** Bound of the frontiers that are kept. */
   memoryMegabytes: number;
   tensors: StoredTensors;
-  /** Of walkers that read sentences. */
+  /** Scale of walkers that read sentences. */
   scale?: VectorScale;
-  /** Of walkers that read words. */
+  /** Basis of walkers that read words. */
   basis?: ReaderBasis;
 }
 

@@ -131,7 +131,7 @@ export interface ExpectedReward {
   reward: number;
   anchorKl: number;
   entropy: number;
-  /** Of −E[R] + klCoef · KL − entropyCoef · entropy by logit, float32 [legal actions of all states]. */
+  /** Gradient of −E[R] + klCoef · KL − entropyCoef · entropy by logit, float32 [legal actions of all states]. */
   gradient: Float32Array;
 }
 

@@ -16,13 +16,13 @@ const before = 'a';
 
 /** Texts of states and actions as tokens. */
 export class WalkPrompts {
-  /** What all states share: the start token, and the solved lines. */
+  /** Common beginning of all states: the start token, and the solved lines. */
   readonly head: Int32Array;
   readonly #bodies = new Map<string, Int32Array>();
   readonly #choices = new Map<string, Choices>();
   readonly #first: readonly (readonly number[])[];
   readonly #later: readonly (readonly number[])[];
-  /** What follows the words of a relation. */
+  /** Token that follows the words of a relation. */
   readonly #end: number;
 
   /** @param relations names, direction-qualified */
@@ -58,7 +58,7 @@ export class WalkPrompts {
     return tokens;
   }
 
-  /** What a state is chosen among, by its mask. */
+  /** Choices of a state, by its mask. */
   choicesOf({ relations: { length }, mask }: Pick<RelationRequest, 'relations' | 'mask'>): Choices {
     const legal = Array.from(mask.keys()).filter((action) => mask[action] === 1);
     const key = `${length === 0} ${legal.join()}`;

@@ -66,13 +66,13 @@ export interface WalkForest {
   forest: Forest;
   /** By segment: its text, as the key of its states; the head's is empty. */
   keys: readonly string[];
-  /** Of each request. */
+  /** Choices of each request. */
   choices: readonly Choices[];
   /** By request and branching: segment whose last token is followed by the choice. */
   places: readonly (readonly number[])[];
 }
 
-/** What a trained network and its reference policy share. Its weights stay on the executor. */
+/** Part that a trained network and its reference policy share. Its weights stay on the executor. */
 export class WalkModel {
   readonly frozen: FrozenLlama;
   /** Layers below those that are trained. */
