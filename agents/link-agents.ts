@@ -23,7 +23,7 @@ export interface LinkAgentResources extends LinkQuestionResources {
   embedding(kind: 'transe' | 'bilinear', imported?: string): Promise<{ scorer: TailScorer; file: string }>;
   /** Rules mined on train, as they rank valid best. @param from another data set of the same relations to mine @returns with what is to be known of them */
   rules(from?: string): Promise<{ ranker: LinkRanker; note: string; source?: string }>;
-  /** Weights of an exported run that suit any graph. @returns with their checksum */
+  /** Weights that suit any graph: of an exported run, or with '' those of the package. @returns with their checksum */
   zeroShot(file: string): Promise<{ ranker: LinkRanker; note: string; source: string }>;
   /** Several rankers as one. @param of runs of exact walkers and agents, with pluses between @returns with what they were made from, hashed */
   ensemble(of: string, weights: EnsembleWeights): Promise<{ ranker: LinkRanker; note: string; source: string }>;
@@ -69,7 +69,6 @@ export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
   },
   'zero-shot': {
     settings: z.strictObject({ file: z.string().default('') }),
-    required: ['file'],
     create: async ({ zeroShot }, { file }) => ({ agent: 'zero-shot', ...(await zeroShot(file)) }),
   },
   random: {

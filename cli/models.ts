@@ -1,7 +1,7 @@
 /** `kgwalk models …`: available models and downloads. */
 import type { Command } from 'commander';
-import type { TrainModelFlags } from './models/train.js';
-import { minutesOf, repeatable } from './options.js';
+import type { TrainModelFlags, TrainZeroShotFlags } from './models/train.js';
+import { addThreadsOption, minutesOf, repeatable } from './options.js';
 import { addRemove } from './remove.js';
 
 /** Adds the `models` commands to `program`. */
@@ -49,4 +49,12 @@ export function register(program: Command): void {
     )
     .option('--json', 'print JSON')
     .action(async (flags: TrainModelFlags) => (await import('./models/train.js')).trainModel(flags));
+  const zeroShot = models
+    .command('train-zero-shot')
+    .description('train the weights of the agent zero-shot again, on generated graphs; takes minutes')
+    .option('--out <dir>', 'folder for the weights', 'models/zero-shot')
+    .option('--set <key=value>', 'change a setting, such as seed=1; repeatable', repeatable, [])
+    .option('--json', 'print JSON')
+    .action(async (flags: TrainZeroShotFlags) => (await import('./models/train.js')).trainZeroShotModel(flags));
+  addThreadsOption(zeroShot, 'the queries of a step');
 }

@@ -1,4 +1,6 @@
 /** Registry and loading of exact walkers. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { checkFits, readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { hasSameRelations, requireSameRelations } from '../../datasets/links/inductive-split.js';
@@ -11,6 +13,7 @@ import type { LinkOptions, LinkRanker, LoadedRanker } from '../link-ranker.js';
 import type { RunCheckpoint } from '../method.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { packageRoot } from '../../src/run/locations.js';
 import { openTrainedRun, type TrainedRun } from '../trained-run.js';
 import { chainWalker } from './chains/chains-walker.js';
 import type { ExactWalker, ExactWalkerKind } from './exact-walker.js';
@@ -75,15 +78,19 @@ export async function loadExactWalker(
   return { ranker: walker.ranker(id), walker, seed, hops };
 }
 
+/** Weights of the package, which suit any graph: several networks, trained from different seeds. */
+export const zeroShotFiles: readonly string[] = [0, 1, 2].map((seed) => `kgwalk-zero-shot-${seed}.safetensors`);
+const packaged = (name: string) => join(packageRoot(), 'models', 'zero-shot', name);
+
 /**
- * Ranker of exported weights on a graph that they were not trained on.
- * @param file of `kgwalk checkpoint export`, of a run with `relations: graph`
+ * Exported weights with relation vectors from how relations meet.
+ * @param file of `kgwalk checkpoint export`, of a run with `relations: graph`; default the first of the package
  * @throws WorkbenchError `data` for a file that is not there or holds weights of one graph
  */
-export function zeroShotRanker(file: string, graph: Graph): { ranker: LinkRanker; seal: string; learnedOn: string } {
+export function anyGraphWeights(file = packaged(zeroShotFiles[0]!)) {
   const { header, tensors, seal } = readCheckpoint(file, { own: true });
-  const parsed = runConfig.safeParse(header.config);
-  if (!parsed.success || parsed.data.exactWalker.messages.relations !== 'graph') {
+  const { success, data: settings } = runConfig.safeParse(header.config);
+  if (!success || settings.exactWalker.messages.relations !== 'graph') {
     throw new WorkbenchError(
       'data',
       `expected weights with exactWalker.messages.relations=graph, got others, at ${file}`,
@@ -92,15 +99,34 @@ export function zeroShotRanker(file: string, graph: Graph): { ranker: LinkRanker
       },
     );
   }
-  const { exactWalker, seed, linkWalk, data } = parsed.data;
-  const walker = exactWalkerKind(exactWalker.kind).create({
-    graph,
-    settings: exactWalker,
-    hops: linkWalk.horizon,
-    seed,
+  return { settings, tensors, seal };
+}
+
+/**
+ * Ranker of exported weights on a graph that they were not trained on.
+ * @param file or several with pluses between, whose mean is taken; '' for those of the package
+ * @throws as `anyGraphWeights`
+ */
+export function zeroShotRanker(file: string, graph: Graph): { ranker: LinkRanker; seal: string; learnedOn: string } {
+  const files = file === '' ? zeroShotFiles.map(packaged) : file.split('+');
+  const members = files.map((one) => {
+    const { settings, tensors, seal } = anyGraphWeights(one);
+    const { exactWalker, seed, linkWalk, data } = settings;
+    const walker = exactWalkerKind(exactWalker.kind).create({
+      ...{ graph, seed, settings: exactWalker, hops: linkWalk.horizon },
+    });
+    walker.restore(tensors);
+    return { ranker: walker.ranker('zero-shot'), seal, learnedOn: data.dataset };
   });
-  walker.restore(tensors);
-  return { ranker: walker.ranker('zero-shot'), seal, learnedOn: data.dataset };
+  const [first] = members as [(typeof members)[0]];
+  if (members.length === 1) return first;
+  return {
+    ranker: { ...meanRanker(members.map(({ ranker }) => ranker)), name: 'zero-shot' },
+    seal: createHash('sha256')
+      .update(members.map(({ seal }) => seal).join())
+      .digest('hex'),
+    learnedOn: [...new Set(members.map(({ learnedOn }) => learnedOn))].join(' and '),
+  };
 }
 
 /** Name vectors of a graph with other relations, by the run's encoder. */

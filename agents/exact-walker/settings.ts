@@ -59,6 +59,19 @@ const messageSettings = z.strictObject({
     .describe(
       'graph: parts of the graph with few relations to train on as well, each with a separate network in memory.',
     ),
+  generated: z
+    .int()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('graph: generated graphs to train on as well; parts of a batch take turns between all.'),
+  from: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'graph: initial weights, `zero-shot` for those of the package or a file of `kgwalk checkpoint export`; absent: drawn.',
+    ),
   nameComponents: z
     .int()
     .min(1)

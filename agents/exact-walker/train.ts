@@ -1,6 +1,6 @@
 /** Training of exact walkers: what of train they see, their fit to it, and how they are judged on valid. */
-import { exactWalkerKind, loadExactWalkers } from './agent.js';
-import { exactWalkerKinds, type ExactWalkerSettings } from './settings.js';
+import { anyGraphWeights, exactWalkerKind, loadExactWalkers } from './agent.js';
+import { exactWalkerKinds, type ExactWalkerSettings, type MessageSettings } from './settings.js';
 import { keptNames, nameComponents, nameVectors, type RelationNames } from './messages/relation-names.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
@@ -51,6 +51,7 @@ function openRun(settings: ExactSettings, data: LinkTraining): TrainingRun {
       madeFrom('training', 'fitting', { graph: graph.hash, split: 'train', queries: queries.heads.length });
       const names = kind.readsNames(own) ? await namesOf(session, own, graph, from) : undefined;
       const walker = kind.create({ graph, settings: own, hops: linkWalk.horizon, seed, names });
+      if (own.messages.from !== undefined && !from) walker.restore(initialWeights(settings));
       const ranker = walker.ranker(own.kind);
       const watched = sampledTriples(data.valid, own.evalSamples ?? Infinity, 'train/eval-samples');
       const open = () => {
@@ -71,6 +72,23 @@ function openRun(settings: ExactSettings, data: LinkTraining): TrainingRun {
       return { phases: [{ name: 'fit', open }] };
     },
   };
+}
+
+/** Weights of another run of the same sizes. @throws WorkbenchError `config` for other sizes, else as `anyGraphWeights` */
+function initialWeights({ exactWalker: { messages }, linkWalk }: ExactSettings) {
+  const { from } = messages;
+  const { settings, tensors } = anyGraphWeights(from === 'zero-shot' ? undefined : from);
+  const sizes = ({ horizon }: { horizon: number }, { relations, channels, maximum }: MessageSettings) =>
+    `linkWalk.horizon=${horizon} relations=${relations} channels=${channels} maximum=${maximum}`;
+  const [wanted, got] = [sizes(settings.linkWalk, settings.exactWalker.messages), sizes(linkWalk, messages)];
+  if (wanted === got) return tensors;
+  throw new WorkbenchError(
+    'config',
+    `expected the sizes of the weights (${wanted}), got ${got}, at exactWalker.messages.from`,
+    {
+      hint: 'Take the preset link-zero-shot, or set them, with exactWalker.reach=0.',
+    },
+  );
 }
 
 /** Names of relations as weights read them: as they were at the start; components are of those that train has edges of. */

@@ -191,9 +191,9 @@ export interface RelationWalkerParts {
   /** Bound of the frontiers that are kept. */
   memoryMegabytes: number;
   tensors: StoredTensors;
-  /** Scale of walkers that read sentences. */
+  /** Scale of vectors, with reads=sentence. */
   scale?: VectorScale;
-  /** Basis of walkers that read words. */
+  /** Basis of word vectors, with reads=words. */
   basis?: ReaderBasis;
 }
 
@@ -227,7 +227,8 @@ function loadRelationWalkerRun(run: RunCheckpoint, options: QuestionOptions): Pr
           : undefined;
       const walking = walkingOf(parts, executor, graph, encoder, model);
       const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
-      return { agent, ranker: relationRanker(walking), walking, parts };
+      const dispose = () => void model?.dispose();
+      return { agent, ranker: relationRanker(walking), walking, parts, dispose };
       // A language model reads words alone.
     },
     ({ relationWalker }) => relationWalker.reads !== 'model',

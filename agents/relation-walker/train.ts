@@ -242,9 +242,19 @@ function relationWalk(
   return async (session: Session) => {
     const shape = { numRelations: graph.numRelations, horizon };
     const actors = { sentence: sentenceActors, words: wordActors, model: languageActors };
-    const newActor = await actors[settings.relationWalker.reads](session, settings, { graph, ...questions }, shape);
+    const { newActor, close } = await actors[settings.relationWalker.reads](
+      session,
+      settings,
+      { graph, ...questions },
+      shape,
+    );
+    const opened = openActorCritic(newActor(), undefined, ppo);
     return {
-      ...openActorCritic(newActor(), undefined, ppo),
+      networks: opened.networks,
+      close() {
+        opened.close();
+        void close?.();
+      },
       /** Another actor with these weights or new ones, which PPO is kept near; the caller disposes it. */
       referencePolicy(start: Checkpoint | undefined) {
         const referencePolicy = newActor();
@@ -266,7 +276,7 @@ type Actors = (
   settings: TrainSettings,
   questions: Pick<TrainingQuestions, 'graph' | 'train' | 'valid'>,
   shape: RelationShape,
-) => Promise<() => Actor<RelationWalkObservation, RelationRequest>>;
+) => Promise<{ newActor: () => Actor<RelationWalkObservation, RelationRequest>; close?: () => Promise<void> }>;
 
 const sentenceActors: Actors = async (session, { relationWalker, seed }, { train, valid }, shape) => {
   const { executor, run, encoder, progress, signal } = session;
@@ -280,7 +290,7 @@ const sentenceActors: Actors = async (session, { relationWalker, seed }, { train
     tasks.map((task) => questionText(task, relationWalker.keepName)),
     encoded,
   );
-  return () => relationActor(new SentenceNetwork(executor, relationWalker, shape, texts, seed));
+  return { newActor: () => relationActor(new SentenceNetwork(executor, relationWalker, shape, texts, seed)) };
 };
 
 const wordActors: Actors = async ({ executor, run, encoder, signal }, settings, { train, valid }, shape) => {
@@ -292,11 +302,11 @@ const wordActors: Actors = async ({ executor, run, encoder, signal }, settings, 
     [...train, ...valid].map(({ task }) => unmasked(task)),
     signal,
   );
-  return () => relationActor(newNetwork());
+  return { newActor: () => relationActor(newNetwork()) };
 };
 
 const languageActors: Actors = async ({ executor }, settings, { graph }, shape) => {
   const { relationWalker, encoder, seed } = settings;
   const model = await openWalkModel(executor, encoder.model, graph.relationNames, relationWalker);
-  return () => relationActor(new LanguageNetwork(model, shape, seed));
+  return { newActor: () => relationActor(new LanguageNetwork(model, shape, seed)), close: () => model.dispose() };
 };

@@ -10,6 +10,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { anyNumber } from '../../src/run/records.js';
+import { threadsOf } from '../../tasks/flags.js';
 import { terminalWork } from '../terminal.js';
 import { printJson, printLine } from '../output.js';
 
@@ -60,6 +61,23 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   printLine(`${place.tokens} tokens in ${place.steps} updates`);
   printLine(`model: ${model}  (sha256 ${sha256})`);
   printLine(`loss:  ${picture}`);
+}
+
+/** The options of `kgwalk models train-zero-shot`. */
+export interface TrainZeroShotFlags extends Pick<TrainModelFlags, 'out' | 'set' | 'json'> {
+  threads?: string;
+}
+
+/** Trains the weights of the agent `zero-shot`. @throws WorkbenchError `stopped`, with nothing written */
+export async function trainZeroShotModel({ out, set, threads, json }: TrainZeroShotFlags): Promise<void> {
+  const { trainZeroShot } = await import('../../models/zero-shot/train-zero-shot.js');
+  const { progress, signal } = terminalWork();
+  const weights = await trainZeroShot({
+    ...{ out: resolve(out), overrides: set, threads: threadsOf(threads), signal },
+    progress: (total) => progress('training on generated graphs', total, 'steps'),
+  });
+  if (json) return printJson({ weights });
+  for (const file of weights) printLine(`weights: ${file}  (sha256 ${await sha256File(file)})`);
 }
 
 /** Lines of the log that have one of the two; others are left out. */

@@ -103,11 +103,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     begin,
     'wants a second graph; test/datasets/links/import-links.test.ts has one',
   ]),
-  [
+  ...['npx kgwalk compare zero-shot', 'npx kgwalk ask --agent zero-shot'].map((begin): [string, string, string] => [
     'docs/methods/exact-walkers.md',
-    'npx kgwalk compare zero-shot',
+    begin,
     'wants a second graph; test/tasks/links/ensemble.test.ts asks one',
-  ],
+  ]),
   ['docs/explanation/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/how-to/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,

@@ -16,6 +16,7 @@ import { Rng } from '../../src/run/seeds.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
+import { tinyLlama } from '../fixtures/tiny-llama.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
 import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
@@ -162,4 +163,16 @@ test('a reader of questions, killed and resumed, ends byte for byte as the unbro
     ...['reader.fit.steps=60', 'reader.fit.batchSize=4', 'reader.fit.evalEvery=4'],
   ];
   await expectEqualEnds('readers', overrides, [{ name: 'fit', steps: 60, kills: 20 }]);
+});
+
+test('PPO of a language model, killed and resumed, ends byte for byte as the unbroken run', async () => {
+  await importFilms();
+  const { path } = await tinyLlama({ contextLength: 1024 });
+  const overrides = [
+    ...['data.dataset=films', 'data.subsets=all', `encoder.model=${path}`, 'backend=simd', 'ppo.updates=40'],
+    ...['relationWalker.model={ layers: 1, rank: 2, examples: false }', 'ppo.samplesPerUpdate=8'],
+    ...['ppo.minibatchSamples=4', 'ppo.learningRate=0.02', 'ppo.evalEvery=5', 'checkpoint.everyUpdates=3'],
+    'evaluation.resamples=100',
+  ];
+  await expectEqualEnds('llm-policy', overrides, [{ name: 'ppo', steps: 40, kills: 20 }]);
 });

@@ -34,7 +34,8 @@ export class GraphWeights implements RelationWeights {
   constructor(parameters: SimdParameters, graph: Graph, sizes: MessageSizes) {
     const { hops, channels: d } = sizes;
     this.#parameters = parameters;
-    this.#layers = new MessageLayers(parameters, relationGraph(graph), relationHops, sizes, 'relations.');
+    const meeting = relationGraph(graph);
+    this.#layers = new MessageLayers(parameters, meeting.graph, relationHops, sizes, 'relations.', meeting.shares);
     this.#count = graph.numRelations;
     this.#d = d;
     const { arena } = parameters;

@@ -7,6 +7,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import { serveJobs } from '../../../src/run/worker-pool.js';
 import type { MessageSettings } from '../settings.js';
 import { MessageNetwork } from './message-network.js';
+import { generatedGraph } from './generated-graphs.js';
 import { type TrainedOn, viewsOf } from './views.js';
 
 /** Parts of a batch, which bounds the useful number of threads. */
@@ -46,6 +47,9 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
       queryLearner(view, relationRows(view.graph), new MessageNetwork(view.graph, sizes, parameters), settings),
     ),
   ];
+  const generated = Array.from({ length: settings.generated ?? 0 }, (_, i) => generatedGraph(seed, i)).map((one) =>
+    queryLearner(one, relationRows(one.graph), new MessageNetwork(one.graph, sizes, parameters), settings),
+  );
   let known = -1;
   return ({ step, part }) => {
     if (network === undefined && known !== step) {
@@ -56,7 +60,9 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
     grads.fill(0);
     const parts = gradsOfParts.length;
     const [begin, end] = [part, part + 1].map((at) => Math.floor((at * batchSize) / parts)) as [number, number];
-    const learner = learners[Rng.named(seed, 'messages/view', step * parts + part).integer(learners.length)]!;
+    const turn = Rng.named(seed, 'messages/view', step * parts + part);
+    const from = generated.length > 0 && turn.uniform() < Number(process.env.PGEN ?? 1) ? generated : learners;
+    const learner = from[turn.integer(from.length)]!;
     let loss = 0;
     for (let i = begin; i < end; i++) {
       const rng = Rng.named(seed, 'messages/query', step * batchSize + i);
@@ -70,13 +76,13 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
 
 /** Draws queries of a graph and takes their gradients. */
 function queryLearner(
-  { graph, queries, pairs }: TrainedOn,
+  { graph, queries, pairs, known }: TrainedOn,
   rows: RelationRows,
   network: MessageNetwork,
   settings: MessageSettings,
 ) {
   const { batchSize } = settings;
-  const candidatesOf = candidateDrawer(graph, rows, settings);
+  const candidatesOf = candidateDrawer(graph, known ? relationRows(known) : rows, settings);
   // The graph of relations is walked once for queries of one relation.
   const grouped = settings.relations === 'graph' ? triplesByRelation(queries, graph.numRelations) : undefined;
   let last = 0;
@@ -93,7 +99,7 @@ function queryLearner(
       const inverse = graph.inverseOf[relation]!;
       const entities = candidatesOf(head, relation, tail, rng);
       const scores = new Float64Array(entities.length);
-      const frequency = (entity: number) => numTails(rows, inverse, entity) - Number(entity === tail);
+      const frequency = (entity: number) => numTails(rows, inverse, entity) - Number(!known && entity === tail);
       network.score(head, relation, { tail, relation, inverse, pairs }, entities, frequency, scores);
       const loss = softmaxLoss(scores, batchSize);
       network.back(entities, scores);

@@ -28,7 +28,7 @@ export class MessageLayers {
   /** Numbers of a row of sums: S, then M. */
   readonly #received: number;
   readonly #columns: readonly [offsets: Int32Array, tails: Int32Array, relations: Int32Array];
-  /** float32 [edges]: 1 / |edges of its relation at its head|. */
+  /** float32 [edges]: c of the second half of 16 channels. */
   readonly #shares: Float32Array;
   /** Reached entities in order, and the row of each; -1 for others. */
   readonly #list: Int32Array;
@@ -52,6 +52,7 @@ export class MessageLayers {
     layers: number,
     { channels, maximum }: MessageSizes,
     prefix = '',
+    shares?: Float32Array,
   ) {
     this.#parameters = parameters;
     this.#graph = graph;
@@ -64,7 +65,8 @@ export class MessageLayers {
     this.#columns = [arena.int32(graph.offsets.length), arena.int32(numEdges), arena.int32(numEdges)];
     [graph.offsets, graph.tails, graph.relations].forEach((column, i) => this.#columns[i]!.set(column));
     this.#shares = arena.float32(numEdges + 4);
-    fillShares(graph, this.#shares);
+    if (shares) this.#shares.set(shares);
+    else fillShares(graph, this.#shares);
     this.#list = arena.int32(numEntities + 4);
     this.#places = arena.int32(numEntities).fill(-1);
     this.#sizes = Array.from({ length: layers + 1 }, () => 0);

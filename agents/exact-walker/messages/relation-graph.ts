@@ -1,39 +1,71 @@
 /** The graph of relations that meet: it has the relations of another as its nodes, in which nothing depends on their names or number. */
 import { Graph, type TripleColumns } from '../../../src/kg/graph.js';
 
-/** Ways in which two relations a, b meet: an entity is the head of both, a head of a and tail of b …; b is the inverse of a. */
-export const meetings = ['head-head', 'head-tail', 'tail-head', 'tail-tail', 'inverse'] as const;
+/**
+ * Ways in which two relations a, b meet: an entity is the head of both, a head of a and tail of b …; b is the inverse of a; both link the same
+ * pair.
+ */
+export const meetings = ['head-head', 'head-tail', 'tail-head', 'tail-tail', 'inverse', 'pair', 'pair-of'] as const;
+
+/** Number of entities that are heads of both of two relations, and of pairs that both link: [relations, relations]. */
+function counts({ offsets, relations, tails, numEntities, numRelations }: Graph) {
+  const [heads, pairs] = [new Int32Array(numRelations ** 2), new Int32Array(numRelations ** 2)];
+  const add = (to: Int32Array, own: Iterable<number>) => {
+    const list = [...own];
+    for (const a of list) for (const b of list) to[a * numRelations + b]!++;
+  };
+  for (let entity = 0; entity < numEntities; entity++) {
+    const byTail = new Map<number, number[]>();
+    for (let edge = offsets[entity]!; edge < offsets[entity + 1]!; edge++) {
+      const own = byTail.get(tails[edge]!);
+      if (own) own.push(relations[edge]!);
+      else byTail.set(tails[edge]!, [relations[edge]!]);
+    }
+    add(heads, new Set(relations.subarray(offsets[entity]!, offsets[entity + 1]!)));
+    for (const own of byTail.values()) add(pairs, own);
+  }
+  return { heads, pairs };
+}
 
 /**
  * Nodes are the relations of `graph` by id, inverses included; edges lead from a to each b that it meets.
- * @source Galkin et al. 2024, "Towards foundation models for knowledge graph reasoning" (ULTRA), section 4.1; the inverse is ours
+ * @returns with the share of each edge, float32 [edges]: of b's heads (tails, pairs) those that are a's too; of `pair-of`, a's that are b's
+ * @source Galkin et al. 2024, "Towards foundation models for knowledge graph reasoning" (ULTRA), section 4.1; inverses, pairs and shares are ours
  */
-export function relationGraph({ offsets, relations, numEntities, numRelations, inverseOf, relationNames }: Graph) {
-  // Entry (a, b): some entity has edges of both.
-  const both = new Uint8Array(numRelations * numRelations);
-  for (let entity = 0; entity < numEntities; entity++) {
-    const own = [...new Set(relations.subarray(offsets[entity]!, offsets[entity + 1]!))];
-    for (const a of own) for (const b of own) both[a * numRelations + b] = 1;
-  }
-  const triples: Record<keyof TripleColumns, number[]> = { heads: [], relations: [], tails: [] };
-  const add = (a: number, kind: number, b: number) => {
-    triples.heads.push(a);
-    triples.relations.push(kind);
-    triples.tails.push(b);
+export function relationGraph(graph: Graph): { graph: Graph; shares: Float32Array } {
+  const { numRelations, inverseOf, relationNames } = graph;
+  const { heads, pairs } = counts(graph);
+  const at = (of: Int32Array, a: number, b: number) => of[a * numRelations + b]!;
+  const share = (kind: number, a: number, b: number): number => {
+    const [ofTail, back] = [inverseOf[a]!, inverseOf[b]!];
+    const ofHeads = (one: number, other: number) => at(heads, one, other) / at(heads, other, other);
+    if (kind === 0) return a === b ? 0 : ofHeads(a, b);
+    if (kind === 1) return ofHeads(a, back);
+    if (kind === 2) return ofHeads(ofTail, b);
+    if (kind === 3) return a === b ? 0 : ofHeads(ofTail, back);
+    if (kind === 4) return b === ofTail ? 1 : 0;
+    if (a === b) return 0;
+    return at(pairs, a, b) / (kind === 5 ? at(pairs, b, b) : at(pairs, a, a));
   };
-  const meets = (a: number, b: number) => both[a * numRelations + b] === 1;
+  const triples: Record<keyof TripleColumns, number[]> = { heads: [], relations: [], tails: [] };
+  const shares: number[] = [];
+  // In the order of a graph's edges.
   for (let a = 0; a < numRelations; a++) {
-    const ofTail = inverseOf[a]!;
-    for (let b = 0; b < numRelations; b++) {
-      const back = inverseOf[b]!;
-      if (a !== b && meets(a, b)) add(a, 0, b);
-      if (meets(a, back)) add(a, 1, b);
-      if (meets(ofTail, b)) add(a, 2, b);
-      if (a !== b && meets(ofTail, back)) add(a, 3, b);
+    for (let kind = 0; kind < meetings.length; kind++) {
+      for (let b = 0; b < numRelations; b++) {
+        const own = share(kind, a, b);
+        if (!(own > 0)) continue;
+        triples.heads.push(a);
+        triples.relations.push(kind);
+        triples.tails.push(b);
+        shares.push(own);
+      }
     }
-    add(a, 4, ofTail);
   }
-  const { heads, relations: kinds, tails } = triples;
-  const columns = { heads: Int32Array.from(heads), relations: Int32Array.from(kinds), tails: Int32Array.from(tails) };
-  return new Graph('relations', relationNames, meetings, columns);
+  const columns = {
+    heads: Int32Array.from(triples.heads),
+    relations: Int32Array.from(triples.relations),
+    tails: Int32Array.from(triples.tails),
+  };
+  return { graph: new Graph('relations', relationNames, meetings, columns), shares: Float32Array.from(shares) };
 }

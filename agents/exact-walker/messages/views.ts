@@ -6,12 +6,21 @@ import { Rng } from '../../../src/run/seeds.js';
 export interface TrainedOn {
   graph: Graph;
   queries: TripleColumns;
+  /** The graph with its queries, where it lacks them. */
+  known?: Graph;
   /** True: hide every edge between the ends of a train query; false: only its own and its inverse. */
   pairs: boolean;
 }
 
 /** Fewest relations of a view, without inverses. */
 const fewest = 4;
+
+/** Edges of a graph as triples. */
+export function edgesOf({ numEntities, numEdges, offsets, relations, tails }: Graph): TripleColumns {
+  const heads = new Int32Array(numEdges);
+  for (let head = 0; head < numEntities; head++) heads.fill(head, offsets[head], offsets[head + 1]);
+  return { heads, relations: Int32Array.from(relations), tails };
+}
 
 /**
  * Views of some of the relations, with their edges and queries: their number is drawn evenly by its logarithm, so that most are small. Every
@@ -21,9 +30,7 @@ const fewest = 4;
 export function viewsOf(whole: TrainedOn, count: number, seed: number): TrainedOn[] {
   const { graph, queries } = whole;
   const plain = graph.numRelations / 2;
-  const heads = new Int32Array(graph.numEdges);
-  for (let head = 0; head < graph.numEntities; head++) heads.fill(head, graph.offsets[head], graph.offsets[head + 1]);
-  const edges = { heads, relations: Int32Array.from(graph.relations), tails: graph.tails };
+  const edges = edgesOf(graph);
   return Array.from({ length: plain <= fewest ? 0 : count }, (_, view) => {
     const rng = Rng.named(seed, 'messages/view', view);
     const size = Math.round(fewest * (plain / fewest) ** rng.uniform());

@@ -108,7 +108,7 @@ export class LanguageNetwork implements RelationNetwork {
     const normed = lastNorm(tape, file.config, this.#weightsOf(tape), states);
     const distinct = [...new Set(edges.tokens)];
     const rowOf = new Map(distinct.map((token, row) => [token, row]));
-    const table = model.outputRows(tape, Int32Array.from(distinct));
+    const table = model.outputRows(tape, distinct);
     const tokens = Int32Array.from(edges.tokens, (token) => rowOf.get(token)!);
     const logits = tape.dots(normed, Int32Array.from(edges.branching), table, tokens);
     const logProbs = tape.segmentLogSoftmax(logits, Int32Array.from(edges.offsets));
@@ -121,12 +121,14 @@ export class LanguageNetwork implements RelationNetwork {
 
 /** Edges of the branchings of states. */
 function edgesOf(choices: readonly Choices[], places: readonly (readonly number[])[], size: number) {
-  const segments: number[] = [];
+  const segments = new Map<number, number>();
   const offsets = [0];
   const [branching, tokens, into, from]: [number[], number[], number[], number[]] = [[], [], [], []];
   choices.forEach(({ branchings }, state) => {
     branchings.forEach(({ edges }, i) => {
-      const own = segments.push(places[state]![i]!) - 1;
+      const segment = places[state]![i]!;
+      const own = segments.get(segment) ?? segments.size;
+      segments.set(segment, own);
       for (const { token, actions } of edges) {
         const edge = tokens.push(token) - 1;
         branching.push(own);
@@ -138,5 +140,5 @@ function edgesOf(choices: readonly Choices[], places: readonly (readonly number[
       offsets.push(tokens.length);
     });
   });
-  return { segments: Int32Array.from(segments), offsets, branching, tokens, into, from };
+  return { segments: Int32Array.from(segments.keys()), offsets, branching, tokens, into, from };
 }

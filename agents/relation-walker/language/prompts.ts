@@ -16,7 +16,7 @@ const before = 'a';
 
 /** Texts of states and actions as tokens. */
 export class WalkPrompts {
-  /** Common beginning of all states: the start token, and the solved lines. */
+  /** Tokens that all states share: the start token, and the solved lines. */
   readonly head: Int32Array;
   readonly #bodies = new Map<string, Int32Array>();
   readonly #choices = new Map<string, Choices>();

@@ -42,7 +42,7 @@ export async function openWalkModel(
     const got = `${(bytes / 2 ** 30).toFixed(1)} GiB`;
     const message = `expected layers of at most 3 GiB as float32 on simd, got ${got}, at ${file.path}`;
     throw new WorkbenchError('config', message, {
-      hint: 'Choose a smaller model; --set backend=tfjs has no such bound.',
+      hint: 'Choose a smaller model; --set backend=tensorflow has no such bound.',
     });
   }
   const vocabulary = await openVocabulary(file.path);
@@ -56,6 +56,8 @@ const mostWeights = 3 * 2 ** 30;
 const layersSize = (config: LlamaConfig) =>
   config.layers * layerTensors(config, 0).reduce((sum, { shape: [rows, columns = 1] }) => sum + rows * columns, 0);
 
+/** Tokens left for the words of a relation. */
+const longestChoice = 32;
 /** States that go through the lower layers at once. */
 const statesAtOnce = 64;
 /** Numbers of lower states that are kept: 1 GiB. */
@@ -72,7 +74,7 @@ export interface WalkForest {
   places: readonly (readonly number[])[];
 }
 
-/** Part that a trained network and its reference policy share. Its weights stay on the executor. */
+/** Shared part of a trained network and its reference policy. Its weights stay on the executor. */
 export class WalkModel {
   readonly frozen: FrozenLlama;
   /** Layers below those that are trained. */
@@ -80,6 +82,8 @@ export class WalkModel {
   /** Lower states by text, float32 [tokens, dim]; longest unused first. */
   readonly #states = new Map<string, Float32Array>();
   #kept = 0;
+  /** Rows of the output matrix, by token. */
+  readonly #outputs = new Map<number, Float32Array>();
   #headKeys: Promise<KnownKeys> | undefined;
   #headStates: Promise<void> | undefined;
 
@@ -110,7 +114,7 @@ export class WalkModel {
     const choices = requests.map((request) => prompts.choicesOf(request));
     const ends = requests.map((request, i) => {
       const body = prompts.bodyOf(request);
-      const begin = placeOf(body, prompts.tokensOf(body), 0);
+      const begin = placeOf(body, this.#tokensOf(body), 0);
       return choices[i]!.branchings.map(({ before }) => {
         let [key, place] = [body, begin];
         for (const token of before) place = placeOf((key += `\0${token}`), Int32Array.of(token), place);
@@ -118,6 +122,18 @@ export class WalkModel {
       });
     });
     return { forest: forestOf(segments, Number(known)), keys, choices, places: ends };
+  }
+
+  /** @throws WorkbenchError `data` for a text that leaves no room for what may follow */
+  #tokensOf(body: string): Int32Array {
+    const { prompts, file } = this;
+    const tokens = prompts.tokensOf(body);
+    const [length, most] = [prompts.head.length + tokens.length, file.config.contextLength - longestChoice];
+    if (length <= most) return tokens;
+    const got = `got ${length}, at ${JSON.stringify(body.trim().slice(0, 80))}`;
+    throw new WorkbenchError('data', `expected at most ${most} tokens of solved questions, question and walk, ${got}`, {
+      hint: 'Leave the solved questions out (relationWalker.model.examples=false), or train a model with a longer context.',
+    });
   }
 
   /** Computes the lower states of requests that are not kept. */
@@ -160,12 +176,23 @@ export class WalkModel {
   }
 
   /** Rows of the output matrix, [tokens, dim]. */
-  outputRows(tape: Tape, tokens: Int32Array): Taped {
+  outputRows(tape: Tape, tokens: readonly number[]): Taped {
     const { file } = this;
-    return tape.constant(
-      file.rows(file.config.untied ? 'output.weight' : 'token_embd.weight', tokens),
-      file.config.dim,
-    );
+    const { dim, untied } = file.config;
+    const rows = new Float32Array(tokens.length * dim);
+    tokens.forEach((token, i) => {
+      let row = this.#outputs.get(token);
+      if (!row) {
+        row = file.rows(untied ? 'output.weight' : 'token_embd.weight', Int32Array.of(token));
+        this.#outputs.set(token, row);
+      }
+      rows.set(row, i * dim);
+    });
+    return tape.constant(rows, dim);
+  }
+
+  dispose(): Promise<void> {
+    return this.prompts.vocabulary.dispose();
   }
 
   #use(key: string): void {

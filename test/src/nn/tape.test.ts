@@ -67,7 +67,10 @@ const goldens: Record<string, [build: (tape: Tape, x: Taped, y: Taped) => Taped,
   sums: [(tape, x) => tape.sums(x), [3, 7]],
   unit: [(tape, x) => tape.unit(tape.stack([tape.slice(x, 1, 1), tape.zeros(1, 2)])), [0.6, 0.8, 0, 0]],
   layerNorm: [(tape, x) => tape.layerNorm(tape.scaled(x, 1000), 'n'), [-1.5, 3.5, -1.5, 3.5]],
-  rmsNorm: [(tape, x) => tape.rmsNorm(x, tape.parameter('n.gain', 2), 1.5), [1, 3, 6 / Math.sqrt(14), 12 / Math.sqrt(14)]],
+  rmsNorm: [
+    (tape, x) => tape.rmsNorm(x, tape.parameter('n.gain', 2), 1.5),
+    [1, 3, 6 / Math.sqrt(14), 12 / Math.sqrt(14)],
+  ],
   bfloat16: [(tape, x) => tape.bfloat16(tape.scaled(x, 257)), [256, 512, 772, 1024]],
 };
 

@@ -87,4 +87,13 @@ test('weights from how relations meet are exported, and rank a graph with other 
   await kgwalk('checkpoint', 'export', own, '--to', join(home, 'own.safetensors'));
   const { err } = await kgwalk('evaluate', '--agent', `zero-shot:file=${join(home, 'own.safetensors')}`, ...asked);
   expect(err).toContain('expected weights with exactWalker.messages.relations=graph, got others, at ');
+  const asking = ['ask', '--agent', 'zero-shot', '--dataset', 'tiny', 'Ivy Stone', 'citizen_of'];
+  expect(await kgwalk(...asking)).toMatchObject({ exitCode: 0, out: expect.stringContaining('Ivy Stone') });
+  const tuned = join(folderWith({}), 'tuned');
+  const given = ['data.dataset=tiny', 'exactWalker.messages.steps=1'];
+  await train({ settings: loadPreset('link-zero-shot', given), folder: tuned });
+  expect((await kgwalkJson<EvaluationRecord>('evaluate', tuned, '--split', 'test')).n).toBeGreaterThan(0);
+  await expect(
+    train({ settings: loadPreset('link-zero-shot', [...given, 'linkWalk.horizon=2']), folder: join(tuned, 'two') }),
+  ).rejects.toThrow('expected the sizes of the weights (linkWalk.horizon=');
 });
