@@ -56,6 +56,7 @@ export const relationWalkerSettings = z.strictObject({
   maxTokens: z.int().min(1).default(128).describe('Of a question, how many tokens count; the first are dropped.'),
 });
 
+/** Every setting with its value. */
 export type RelationWalkerSettings = z.output<typeof relationWalkerSettings>;
 
 /** The `teacher` section of a configuration file. */

@@ -17,14 +17,18 @@ import { embeddedChatModel, openRealModel, refuseSimulated, usualChoices } from 
 import { datasetOf } from '../named-runs.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
-import { openQuestionGraph, type QuestionGraph } from './data.js';
+import { ofAnyGraph, openQuestionGraph, type QuestionGraph } from './data.js';
 import { chainText, eventText, originsOf } from './show.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
 /** The graph that one is asked about, loaded when it is needed. */
 export const askedGraph = ({ trained }: Resolved, flags: EvaluationFlags, work: Work) =>
   lazy(
-    async () => openQuestionGraph(trained ? datasetOf(trained.run)! : flags.dataset!, flags.holdOut, flags.graph),
+    async () => {
+      const other = trained && ofAnyGraph(trained.run) ? flags.dataset : undefined;
+      const name = other ?? (trained ? datasetOf(trained.run)! : flags.dataset!);
+      return openQuestionGraph(name, flags.holdOut, flags.graph);
+    },
     ({ graph }) => closeRemote(graph, work),
   );
 

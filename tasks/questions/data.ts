@@ -45,7 +45,8 @@ export interface QuestionData extends QuestionGraph, Data<QuestionSample> {
 }
 
 /**
- * Resolves flags and runs: a run keeps its data set, subsets and hold-out; flags may name other subsets of it.
+ * Resolves flags and runs: a run keeps its data set, subsets and hold-out; flags may name other subsets of it, and another data set for
+ * runs of any graph.
  * @throws WorkbenchError `usage` for flags that say nothing that is there, `data` for an empty split
  */
 export async function questionData(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<QuestionData> {
@@ -160,6 +161,10 @@ export async function openQuestionGraph(name: string, holdOut?: HoldOut, remote?
   };
 }
 
+/** True for a run of a language model, which reads relations as words: its weights belong to no graph. */
+export const ofAnyGraph = ({ config }: Pick<RunInfo, 'config'>): boolean =>
+  (config.relationWalker as { reads?: string } | undefined)?.reads === 'model';
+
 /** Data set, with its subsets behind a slash, and hold-out. */
 function dataOf(flags: DataFlags, runs: readonly RunInfo[]): { dataset: string; holdOut?: HoldOut } {
   const own = sameOfRuns(runs, ({ config }) => {
@@ -171,12 +176,8 @@ function dataOf(flags: DataFlags, runs: readonly RunInfo[]): { dataset: string; 
   const keeps = (what: string, has: string, got: string, hint: string) =>
     new WorkbenchError('usage', `expected the ${what} of run ${id}, which is ${has}, got ${got}`, { hint });
   if (flags.dataset !== undefined && flags.dataset.split('/')[0] !== own.dataset) {
-    const movable = runs.every(
-      ({ config }) => (config.relationWalker as { reads?: string } | undefined)?.reads === 'model',
-    );
-    if (movable) return { dataset: flags.dataset, ...(flags.holdOut && { holdOut: flags.holdOut }) };
-    const hint =
-      'A walker uses the relations of its graph: leave --dataset out, or name other subsets of it. Language models alone (relationWalker.reads=model) go to other data sets.';
+    if (runs.every(ofAnyGraph)) return { dataset: flags.dataset, ...(flags.holdOut && { holdOut: flags.holdOut }) };
+    const hint = 'A walker uses the relations of its graph: leave --dataset out, or name other subsets of it.';
     throw keeps('data set', own.dataset, flags.dataset, hint);
   }
   if (flags.holdOut !== undefined && flags.holdOut !== own.holdOut) {

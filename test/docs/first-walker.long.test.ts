@@ -8,3 +8,5 @@ runsAsWritten('docs/tutorials/first-walker.md', {
     'A custom world': /^0\.[78]\d true\n$/,
   },
 });
+
+runsAsWritten('docs/tutorials/train-a-language-model.md');

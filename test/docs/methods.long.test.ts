@@ -12,6 +12,7 @@ runsAsWritten('docs/methods/exact-walkers.md', {
   },
 });
 runsAsWritten('docs/methods/llm-ark.md');
+runsAsWritten('docs/methods/llm-policy.md');
 runsAsWritten('docs/methods/path-walker.md', {
   prints: { 'The environment': /^(Ivy Stone -\[\w+\]-> [\w ]+ -\[lies_in\]-> Northland\n){2}these are all\n$/ },
 });

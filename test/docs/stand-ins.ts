@@ -29,7 +29,7 @@ const encoders = [
   'all-MiniLM-L6-v2.Q8_0.gguf',
   'SmolLM2-135M-Instruct.Q8_0.gguf',
 ];
-const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'qwen2.5-0.5b-instruct'];
+const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'smollm2-135m-instruct', 'qwen2.5-0.5b-instruct'];
 
 /** Names of FB15k-237 and of the demo, mapped to names in the small test data. */
 const tinyWords: Readonly<Record<string, string>> = {
@@ -92,6 +92,13 @@ const questions = [
   'ppo.minibatchSamples=4',
   'checkpoint.everyUpdates=2',
 ];
+const languageModel = [
+  'backend=simd',
+  'evaluation.resamples=10',
+  'clone.epochs=1',
+  ...['ppo.updates=2', 'ppo.evalEvery=2', 'ppo.evalSamples=8', 'checkpoint.everyUpdates=2'],
+  ...['ppo.samplesPerUpdate=4', 'ppo.minibatchSamples=4', 'ppo.explorations=4'],
+];
 const readers = [
   'reader.width=8',
   'reader.fit.steps=4',
@@ -121,6 +128,7 @@ const shrunk: Readonly<Record<string, readonly string[]>> = {
   'demo-questions': questions,
   metaqa: questions,
   questions,
+  'llm-policy': languageModel,
   student: [...questions, 'clone.epochs=2'],
   readers,
   ...{ 'own-graph': readers, '--graph': readers },

@@ -18,8 +18,16 @@ import { tinyLlama } from '../../fixtures/tiny-llama.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { expectExactResume } from '../../fixtures/tiny-training.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
+import { graphOf } from '../../fixtures/toy-walks.js';
 
-useSharedHome(() => importFilms());
+const plays = graphOf('plays', [
+  ['hamlet', 'directed_by', 'olivier'],
+  ['olivier', '~directed_by', 'hamlet'],
+]);
+useSharedHome(async () => {
+  await importFilms();
+  await importFilms({ name: 'arts', further: plays });
+});
 const { path } = await tinyLlama({ contextLength: 1024 });
 
 const settingsOf = (...overrides: string[]) =>
@@ -93,7 +101,7 @@ test('its adapter gives llama.cpp the trained choices', async () => {
   await close();
 });
 
-test('answers questions, is compared, and says what it cannot be given', async () => {
+test('answers questions, of other graphs too, is compared, and says what it cannot be given', async () => {
   const whole = join(folderWith({}), 'run');
   await train({ settings: settingsOf(), folder: whole });
   const { metrics } = await kgwalkJson<{ metrics: Record<string, { value: number }> }>(
@@ -102,15 +110,16 @@ test('answers questions, is compared, and says what it cannot be given', async (
   expect(metrics['hit@1']!.value).toBeGreaterThan(0);
   const asked = await kgwalk('ask', whole, 'who directed [tenet]');
   expect(asked.out).toMatch(/nolan|reitman|2020|washington/);
-  await importFilms({ name: 'others' });
-  const elsewhere = await kgwalkJson<{ dataset: string }>(
-    ...['evaluate', whole, '--dataset', 'others', '--split', 'valid'],
+  const elsewhere = await kgwalkJson<{ dataset: string; subsets: string[] }>(
+    ...['evaluate', whole, '--dataset', 'arts/plays', '--split', 'valid'],
   );
-  expect(elsewhere.dataset).toBe('others');
+  expect(elsewhere).toMatchObject({ dataset: 'arts', subsets: ['plays'] });
+  const other = await kgwalk('ask', whole, 'who directed [hamlet]', '--dataset', 'arts/plays');
+  expect(other.out).toMatch(/olivier/);
   const refused = await kgwalk('train', 'llm-policy', '--set', 'ppo.feasibilityCoef=1');
   expect(refused.err).toMatch(
     /expected ppo.feasibilityCoef=0 with relationWalker.reads=model, which scores legal actions alone, got 1/,
   );
-  const other = await kgwalk('train', 'questions', '--set', 'relationWalker.model.rank=4');
-  expect(other.err).toMatch(/expected relationWalker.reads=model with a section relationWalker.model, got words/);
+  const words = await kgwalk('train', 'questions', '--set', 'relationWalker.model.rank=4');
+  expect(words.err).toMatch(/expected relationWalker.reads=model with a section relationWalker.model, got words/);
 });

@@ -7,6 +7,7 @@ import type { ContextBlock, Decision } from '../../decision.js';
 import { oneLine, shownName } from '../prompt-text.js';
 
 const arrow = ' → ';
+/** Separator of the relations of a chain. */
 export const then = ', then';
 /** Placeholder for a topic named in the question, so that its name is not taken for a relation. */
 const topicWord = 'it';
