@@ -61,6 +61,8 @@ export const relationWalker: QuestionMethod = {
   networkSize({ ppo, clone, relationWalk, relationWalker }: TrainSettings, textDim) {
     const { reads, wordWidth, questionWidth } = relationWalker;
     if (reads === 'words') return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth };
+    // Some thirty texts of two dozen tokens.
+    if (reads === 'model') return { rows: 768, inputs: textDim, units: textDim };
     const rows = walksPerStep({ clone, ppo }) * relationWalk.horizon;
     return { rows, inputs: textDim, units: questionWidth };
   },
