@@ -64,7 +64,7 @@ const messageSettings = z.strictObject({
     .min(1)
     .max(1024)
     .optional()
-    .describe('graph: generated graphs to train on as well; parts of a batch take turns between all.'),
+    .describe('graph: generated graphs to train on as well, half of the time.'),
   from: z
     .string()
     .min(1)

@@ -54,9 +54,11 @@ async function trained(
 ): Promise<Checkpoint> {
   const exactWalker = exactWalkerSettings.parse(settings.exactWalker);
   const { seed, linkWalk } = settings;
-  const { graph, queries, pairs } = generatedGraph(seed, 0);
+  const { graph } = generatedGraph(seed, 0);
+  // None of its own: all come from the generated graphs of the settings.
+  const queries = { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() };
   const walker = exactWalkerKind('messages').create({ graph, settings: exactWalker, hops: linkWalk.horizon, seed });
-  const trainer = walker.trainer({ queries, pairs, threads, signal });
+  const trainer = walker.trainer({ queries, pairs: false, threads, signal });
   const line = progress(trainer.steps);
   try {
     for (let step = 0, mean = 0; step < trainer.steps; step++) {

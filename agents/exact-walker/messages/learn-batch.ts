@@ -41,15 +41,12 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
   const own = network ?? new MessageNetwork(whole.graph, sizes, seed);
   const { parameters } = own;
   const { values, grads } = parameters;
-  const learners = [
-    queryLearner(whole, work.rows, own, settings),
-    ...viewsOf(whole, settings.relations === 'graph' ? settings.views : 0, seed).map((view) =>
-      queryLearner(view, relationRows(view.graph), new MessageNetwork(view.graph, sizes, parameters), settings),
-    ),
-  ];
-  const generated = Array.from({ length: settings.generated ?? 0 }, (_, i) => generatedGraph(seed, i)).map((one) =>
-    queryLearner(one, relationRows(one.graph), new MessageNetwork(one.graph, sizes, parameters), settings),
-  );
+  const { views, generated: count = 0 } = settings.relations === 'graph' ? settings : { views: 0 };
+  const added = (one: TrainedOn) =>
+    queryLearner(one, relationRows(one.graph), new MessageNetwork(one.graph, sizes, parameters), settings);
+  const given = [queryLearner(whole, work.rows, own, settings), ...viewsOf(whole, views, seed).map(added)];
+  const generated = Array.from({ length: count }, (_, index) => added(generatedGraph(seed, index)));
+  const none = work.queries.heads.length === 0;
   let known = -1;
   return ({ step, part }) => {
     if (network === undefined && known !== step) {
@@ -61,7 +58,7 @@ export function partGradients(work: MessageWork, network?: MessageNetwork): (ask
     const parts = gradsOfParts.length;
     const [begin, end] = [part, part + 1].map((at) => Math.floor((at * batchSize) / parts)) as [number, number];
     const turn = Rng.named(seed, 'messages/view', step * parts + part);
-    const from = generated.length > 0 && turn.uniform() < Number(process.env.PGEN ?? 1) ? generated : learners;
+    const from = count > 0 && (turn.uniform() < 0.5 || none) ? generated : given;
     const learner = from[turn.integer(from.length)]!;
     let loss = 0;
     for (let i = begin; i < end; i++) {

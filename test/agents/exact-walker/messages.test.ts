@@ -152,23 +152,21 @@ test('learn, resume from their state with equal results, and rank a graph with o
   expect(fresh).not.toEqual(await scoresOf(moved, others.indexOf('never')));
 });
 
-test('from how relations meet learn on views too, and resume from their state with equal results', async () => {
+test('from how relations meet learn on views or generated graphs too, and resume from their state with equal results', async () => {
   const { graph, queries } = randomWorld(5, 14, ['a', 'b', 'c', 'd', 'e', 'f'], 40, ['0 0 1', '1 1 2']);
-  const settings = exactWalkerSettings.parse({
-    kind: 'messages',
-    messages: {
-      relations: 'graph',
-      views: 3,
-      generated: 2,
-      steps: 40,
-      batchSize: 8,
-      warmupSteps: 4,
-      learningRate: 0.01,
-    },
-  });
   const kind = exactWalkerKind('messages');
-  const made = () => kind.create({ graph, settings, hops: 3, seed: 2 });
-  await learnsAndGoesOn(made, { queries, pairs: true, threads: 1 }, 0.98);
+  const none = { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() };
+  for (const [added, asked] of [
+    [{ views: 3 }, queries],
+    [{ views: 0, generated: 2 }, none],
+  ] as const) {
+    const settings = exactWalkerSettings.parse({
+      kind: 'messages',
+      messages: { relations: 'graph', ...added, steps: 40, batchSize: 8, warmupSteps: 4, learningRate: 0.01 },
+    });
+    const made = () => kind.create({ graph, settings, hops: 3, seed: 2 });
+    await learnsAndGoesOn(made, { queries: asked, pairs: true, threads: 1 }, 0.98);
+  }
   const views = viewsOf({ graph, queries, pairs: true }, 3, 2);
   expect(views.map(({ pairs }) => pairs)).toEqual([true, false, true]);
   for (const { graph: own, queries: asked } of views) {
