@@ -58,7 +58,9 @@ export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work)
       refuseUnranked(which, flags);
       const dataset = await data.get();
       const question = { head: resolveEntity(dataset, head), relation: resolveRelation(dataset, relation) };
-      return shown(question, await answersOf(question, dataset, await ranker.get(), top), dataset, which);
+      const opened = await ranker.get();
+      const isProbability = opened.ranker.scale === 'log-probability';
+      return shown(question, await answersOf(question, dataset, opened, top), isProbability, dataset, which);
     },
     close: ranker.close,
   };
@@ -152,19 +154,19 @@ export function answersIn(
 function shown(
   question: Query,
   answers: readonly Answer[],
+  isProbability: boolean,
   { graph, labels, manifest }: LinkDataset,
   which: Resolved,
 ): ShownAnswer {
   const asked = { head: labels[question.head]!, relation: graph.relationNames[question.relation]! };
   const unseen = graph.degree(question.head) === 0;
-  const scoreText = ({ path, reasons, score }: Answer) =>
-    (path ?? reasons) ? Math.exp(score).toPrecision(3) : score.toFixed(3);
+  const scoreText = ({ score }: Answer) => (isProbability ? Math.exp(score).toPrecision(3) : score.toFixed(3));
   const frame: AnswerFrame = {
     ...{ question: `(${asked.head}, ${asked.relation}, ?)`, topics: [asked.head] },
     answers: answers.map((answer) => ({
       cells: {
         answer: answer.entity,
-        [(answer.path ?? answer.reasons) ? 'probability' : 'score']: scoreText(answer),
+        [isProbability ? 'probability' : 'score']: scoreText(answer),
         known: answer.known ? 'yes' : '',
       },
       from: reasonsText(answer),
