@@ -1,5 +1,6 @@
 /** The graph of relations that meet: it has the relations of another as its nodes, in which nothing depends on their names or number. */
 import { Graph, type TripleColumns } from '../../../src/kg/graph.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
 
 /**
  * Ways in which two relations a, b meet: an entity is the head of both, a head of a and tail of b …; b is the inverse of a; both link the same
@@ -27,13 +28,23 @@ function counts({ offsets, relations, tails, numEntities, numRelations }: Graph)
   return { heads, pairs };
 }
 
+/** Relations, inverses included, beyond which the meetings of all pairs take more memory than a machine has. */
+const mostRelations = 2048;
+
 /**
  * Nodes are the relations of `graph` by id, inverses included; edges lead from a to each b that it meets.
  * @returns with the share of each edge, float32 [edges]: of b's heads (tails, pairs) those that are a's too; of `pair-of`, a's that are b's
+ * @throws WorkbenchError `data` for more than 1,024 relations
  * @source Galkin et al. 2024, "Towards foundation models for knowledge graph reasoning" (ULTRA), section 4.1; inverses, pairs and shares are ours
  */
 export function relationGraph(graph: Graph): { graph: Graph; shares: Float32Array } {
   const { numRelations, inverseOf, relationNames } = graph;
+  if (numRelations > mostRelations) {
+    const message = `expected at most ${mostRelations / 2} relations for weights that follow from how relations meet, got ${numRelations / 2}`;
+    throw new WorkbenchError('data', message, {
+      hint: 'Weights by names (exactWalker.messages.relations=names) and chains have no such bound.',
+    });
+  }
   const { heads, pairs } = counts(graph);
   const at = (of: Int32Array, a: number, b: number) => of[a * numRelations + b]!;
   const share = (kind: number, a: number, b: number): number => {

@@ -4,6 +4,7 @@ import { generatedGraph } from '../../../agents/exact-walker/messages/generated-
 import { relationGraph } from '../../../agents/exact-walker/messages/relation-graph.js';
 import { edgesOf } from '../../../agents/exact-walker/messages/views.js';
 import { randomWorld } from '../../fixtures/exact-trainer.js';
+import { graphOf } from '../../fixtures/toy-walks.js';
 
 test('generated graphs lack the queries that they are asked, and no two are alike', () => {
   const made = Array.from({ length: 4 }, (_, i) => generatedGraph(1, i));
@@ -47,4 +48,12 @@ test('relations meet by the share of the one’s heads, tails and pairs that are
     const [kind, b] = [meeting.relations[edge]!, meeting.tails[edge]!];
     expect([kind, shares[edge]]).toEqual([kind, expect.closeTo(expected[kind]!(a, b), 6)]);
   });
+});
+
+test('a graph of too many relations is refused, not run out of memory on', () => {
+  const many = graphOf(
+    'many',
+    Array.from({ length: 2050 }, (_, i) => ['a', `r${i}`, 'b'] as const),
+  );
+  expect(() => relationGraph(many)).toThrow(/expected at most 1024 relations .*, got 1025/);
 });
