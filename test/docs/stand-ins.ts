@@ -29,7 +29,13 @@ const encoders = [
   'all-MiniLM-L6-v2.Q8_0.gguf',
   'SmolLM2-135M-Instruct.Q8_0.gguf',
 ];
-const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'smollm2-135m-instruct', 'qwen2.5-0.5b-instruct'];
+const chatModels = [
+  'CHAT.gguf',
+  'SmolLM2.gguf',
+  'SmolLM2-135M-Instruct.Q4_1.gguf',
+  'smollm2-135m-instruct',
+  'qwen2.5-0.5b-instruct',
+];
 
 /** Names of FB15k-237 and of the demo, mapped to names in the small test data. */
 const tinyWords: Readonly<Record<string, string>> = {
