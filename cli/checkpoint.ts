@@ -36,7 +36,7 @@ export function register(program: Command): void {
   command
     .command('export')
     .description(
-      'write weights and header, without the training state, to a safetensors file with a model card next to it; or of llm-policy, an adapter that llama.cpp loads beside the model',
+      'write weights and header, without the training state, to a safetensors file with a model card next to it; or of llm-policy, an adapter that llama.cpp loads with the model',
     )
     .argument('<run>', 'name or folder of a run')
     .argument(...which)

@@ -55,7 +55,7 @@ async function trained(
   const exactWalker = exactWalkerSettings.parse(settings.exactWalker);
   const { seed, linkWalk } = settings;
   const { graph } = generatedGraph(seed, 0);
-  // None of its own: all come from the generated graphs of the settings.
+  // None: all come from the generated graphs of the settings.
   const queries = { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() };
   const walker = exactWalkerKind('messages').create({ graph, settings: exactWalker, hops: linkWalk.horizon, seed });
   const trainer = walker.trainer({ queries, pairs: false, threads, signal });

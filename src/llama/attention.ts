@@ -34,7 +34,7 @@ export function forestAttention(tape: Tape, { dim, heads, kvHeads }: LlamaConfig
   };
 }
 
-/** −1e9 where a query would see a later token or one beside its own segment, else 0: one behind the other for each pair of a query and a key. */
+/** −1e9 where a query would see a later token or one outside its segment, else 0: one behind the other for each pair of a query and a key. */
 function hidden(groups: readonly Forest['groups'][number][], share: number, pairs: number): Float32Array {
   const mask = new Float32Array(pairs);
   let at = 0;

@@ -25,7 +25,7 @@ export interface LlamaConfig {
   halves?: boolean;
   /** Queries, keys and values have biases. */
   biased?: boolean;
-  /** The output matrix is one of its own, in place of the token embedding. */
+  /** The output matrix stands for itself, in place of the token embedding. */
   untied?: boolean;
 }
 

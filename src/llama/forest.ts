@@ -9,7 +9,7 @@ export interface Segment {
 
 /** Tokens whose attention is computed together. */
 interface AttentionGroup {
-  /** Tokens of the segments before it, which all of its own see. */
+  /** Tokens of the segments before it, which all tokens of the group see. */
   before: Int32Array;
   /** Its own tokens: of one segment, or of children of one parent. */
   own: Int32Array;
@@ -17,7 +17,7 @@ interface AttentionGroup {
   first: Int32Array;
 }
 
-/** Segments as a batch: a token sees those of its segment's ancestors and the earlier ones of its own. */
+/** Segments as a batch: a token sees those of its segment's ancestors and the earlier ones of the segment itself. */
 export interface Forest {
   /** Tokens segment after segment, int32 [tokens]. */
   ids: Int32Array;

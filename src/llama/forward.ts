@@ -8,7 +8,7 @@ import { rotate, rotation } from './rotary.js';
 /** Weights of a forward pass, on its executor. */
 export interface LlamaWeights {
   /**
-   * A tensor by its GGUF name, [outputs, inputs] or one row; beside a matrix `NAME` may stand `NAME.lora_a` and `NAME.lora_b`.
+   * A tensor by its GGUF name, [outputs, inputs] or one row; next to a matrix `NAME` may stand `NAME.lora_a` and `NAME.lora_b`.
    * @returns undefined where the model has none of this name
    */
   find(name: string): Taped | undefined;
@@ -35,7 +35,7 @@ export interface LayerOptions {
 }
 
 /**
- * States after layers `from .. to - 1`. What stands behind a token, or beside it, changes nothing in it.
+ * States after layers `from .. to - 1`. What stands behind a token, or in another branch, changes nothing in it.
  * @param x those before layer `from`, [tokens, dim], without known tokens
  * @throws RangeError for a sequence that is longer than the context
  */

@@ -1,4 +1,4 @@
-/** Low-rank matrices beside those of a Llama: where they start, and the file of an adapter. @source Hu et al. 2021, arXiv:2106.09685 */
+/** Low-rank matrices next to those of a Llama: where they start, and the file of an adapter. @source Hu et al. 2021, arXiv:2106.09685 */
 import { type HostTensor, type InitialValues, normalValues } from '../nn/parameters.js';
 import { Rng } from '../run/seeds.js';
 import { type LlamaConfig, layerTensors } from './config.js';
@@ -10,7 +10,7 @@ export const loraMatrices = ['attn_q', 'attn_k', 'attn_v', 'attn_output', 'ffn_g
 /** See `loraMatrices`. */
 export type LoraMatrix = (typeof loraMatrices)[number];
 
-/** Which matrices have low-rank ones beside them, and how large. */
+/** Which matrices have low-rank ones next to them, and how large. */
 export interface LoraSettings {
   rank: number;
   /** Factor of what they add, times the rank. */
@@ -44,7 +44,7 @@ const upperTensors = (config: LlamaConfig, from: number) =>
   Array.from({ length: config.layers - from }, (_, i) => layerTensors(config, from + i)).flat();
 
 /**
- * Writes trained low-rank matrices as an adapter that llama.cpp loads beside its model.
+ * Writes trained low-rank matrices as an adapter that llama.cpp loads with its model.
  * @param tensors parameters by name; those of other names are left out
  * @throws WorkbenchError `data` for numbers that are not finite; `failure` where the place cannot be written
  */

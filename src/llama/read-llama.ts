@@ -29,7 +29,7 @@ const otherModel = 'Choose a Llama, or a Qwen2, as a GGUF file.';
 
 /**
  * Opens a file of the architecture `llama` or `qwen2`.
- * @throws WorkbenchError `data` for a damaged file, another architecture, tensors beside those of such a model, angles that are scaled
+ * @throws WorkbenchError `data` for a damaged file, another architecture, further tensors than such a model has, angles that are scaled
  *   otherwise than by `rope_freqs`, and types that are not read; `failure`, by the functions, when the file has changed since
  */
 export function readLlama(path: string): LlamaFile {

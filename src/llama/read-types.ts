@@ -1,4 +1,4 @@
-/** Number types of GGUF tensors that are read: blocks of values with scales of their own. @source ggml-common.h, `block_*`; ggml-quants.c */
+/** Number types of GGUF tensors that are read: blocks of values with a scale each. @source ggml-common.h, `block_*`; ggml-quants.c */
 
 /** Storage of one block. */
 interface BlockType {

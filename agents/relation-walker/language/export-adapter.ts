@@ -1,4 +1,4 @@
-/** The low-rank matrices of a trained language model as a file that llama.cpp loads beside the model. */
+/** The low-rank matrices of a trained language model as a file that llama.cpp loads with the model. */
 import { readRunCheckpoint } from '../../../checkpoints/chain.js';
 import { writeAdapter } from '../../../src/llama/lora.js';
 import { readLlama } from '../../../src/llama/read-llama.js';
