@@ -89,7 +89,7 @@ async function exportTo(run: string, which: string, { to, json }: ExportOptions)
   if (adapter) {
     const { exportAdapter } = await import('../agents/relation-walker/language/export-adapter.js');
     const written = resolve(to);
-    await exportAdapter(await folderOf(run), which, written);
+    exportAdapter(await folderOf(run), which, written);
     return json ? printJson({ adapter: written }) : printLine(written);
   }
   const { weightsOnly, writeCheckpoint } = await import('../checkpoints/checkpoint.js');

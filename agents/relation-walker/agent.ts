@@ -27,7 +27,7 @@ import { LanguageNetwork } from './language/language-network.js';
 import { openWalkModel, type WalkModel } from './language/walk-model.js';
 import { type RelationNetwork, type RelationReader, relationReader, SentenceNetwork } from './network.js';
 import { readScale, ScaledTexts, type VectorScale } from './question-vectors.js';
-import { type RelationWalkerSettings, relationWalkerSettings } from './settings.js';
+import { type RelationWalkerSettings, relationWalkerSettings, trainsModel } from './settings.js';
 import { wordFacts, WordNetwork } from './word-network.js';
 
 interface RelationWalkerAgentOptions {
@@ -221,17 +221,16 @@ function loadRelationWalkerRun(run: RunCheckpoint, options: QuestionOptions): Pr
         ...(relationWalker.reads === 'sentence' && { scale: readScale(folder) }),
       };
       const place = options.modelPath ?? settings.encoder.model;
-      const model =
-        relationWalker.reads === 'model'
-          ? await openWalkModel(executor, place, graph.relationNames, relationWalker)
-          : undefined;
+      const model = trainsModel(settings)
+        ? await openWalkModel(executor, place, graph.relationNames, relationWalker)
+        : undefined;
       const walking = walkingOf(parts, executor, graph, encoder, model);
       const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
       const dispose = () => void model?.dispose();
       return { agent, ranker: relationRanker(walking), walking, parts, dispose };
       // A language model reads words alone.
     },
-    ({ relationWalker }) => relationWalker.reads !== 'model',
+    (settings) => !trainsModel(settings),
   );
 }
 

@@ -59,6 +59,14 @@ export const relationWalkerSettings = z.strictObject({
 /** Every setting with its value. */
 export type RelationWalkerSettings = z.output<typeof relationWalkerSettings>;
 
+/** Training of a language model, by its settings or the defaults. */
+export const languageSettingsOf = ({ model }: Pick<RelationWalkerSettings, 'model'>): LanguageSettings =>
+  model ?? languageSettings.parse({});
+
+/** True for settings, or a record of them, of a language model: its weights are a policy from the start and belong to no graph. */
+export const trainsModel = (settings: object): boolean =>
+  (settings as { relationWalker?: Partial<RelationWalkerSettings> }).relationWalker?.reads === 'model';
+
 /** The `teacher` section of a configuration file. */
 export const teacherSettings = z.strictObject({
   evaluation: z

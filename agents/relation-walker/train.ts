@@ -42,7 +42,7 @@ import {
   unitScale,
   writeScale,
 } from './question-vectors.js';
-import { teacherHint, teacherWanted } from './settings.js';
+import { teacherHint, teacherWanted, trainsModel } from './settings.js';
 import { wordFacts, WordNetwork } from './word-network.js';
 
 /** Walker over relations, trained on questions and answers alone. */
@@ -57,7 +57,7 @@ export const relationWalker: QuestionMethod = {
     relationWalker,
   }),
   problems,
-  pretrained,
+  pretrained: trainsModel,
   networkSize({ ppo, clone, relationWalk, relationWalker }: TrainSettings, textDim) {
     const { reads, wordWidth, questionWidth } = relationWalker;
     if (reads === 'words') return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth };
@@ -69,11 +69,6 @@ export const relationWalker: QuestionMethod = {
   open: openRun,
   load: loadRelationWalkers,
 };
-
-/** A language model is a policy from the start. */
-function pretrained({ relationWalker }: TrainSettings): boolean {
-  return relationWalker.reads === 'model';
-}
 
 type OpenedWalk = Awaited<ReturnType<ReturnType<typeof relationWalk>>>;
 
@@ -148,7 +143,7 @@ function ppoOf(
   const note = madeFromSamples('training', 'PPO');
   world.walkable.forEach((i) => note(train[i]!));
   const start = firstWeights(session);
-  const near = settings.klCoef > 0 && (start !== undefined || pretrained(session.settings as TrainSettings));
+  const near = settings.klCoef > 0 && (start !== undefined || trainsModel(session.settings));
   const referencePolicy = near ? opened.referencePolicy(start) : undefined;
   const parts = { ...networks, settings, seed, referencePolicy };
   return ppoPhase(session, {

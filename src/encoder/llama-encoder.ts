@@ -1,7 +1,7 @@
 /** Frozen text vectors of a local GGUF model. */
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
-import { llamaVersion, openLlama } from '../llm/llama-library.js';
+import { llamaVersion, openLlama, refusal } from '../llm/llama-library.js';
 import type { LlamaDevice } from '../llm/llama-options.js';
 import { hashedFile } from '../run/files.js';
 import { cachedEncoder, type TextEvaluator } from './cached-encoder.js';
@@ -11,7 +11,6 @@ import { blockTokens, encodeBatch, type EncoderContext, prefixContext } from './
 import type { EncoderSettings } from './settings.js';
 import type { StateEncoder } from './state-encoder.js';
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
-import { WorkbenchError } from '../run/errors.js';
 
 /** Which model, how it computes, and where its vectors are kept. */
 export interface LlamaEncoderOptions {
@@ -187,17 +186,6 @@ async function loadVocabulary(
   const llama = await openLlama('off');
   const model = await llama.loadModel({ modelPath, vocabOnly: true }).catch(refusal(modelPath));
   return { ...vocabularyOf(model, contextLength), dispose: () => model.dispose() };
-}
-
-/** Throws what the library says of a model as the error that a user sees. */
-function refusal(path: string): (error: unknown) => never {
-  return (cause) => {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkbenchError('data', `expected a model that llama.cpp can load, got: ${message}, at ${path}`, {
-      hint: 'Check that the installed node-llama-cpp knows this architecture and that there is memory for it.',
-      cause,
-    });
-  };
 }
 
 /** Number of special tokens that the library adds to every input: two for word pieces, otherwise as stated in the file. */

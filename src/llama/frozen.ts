@@ -4,7 +4,7 @@ import { Parameters } from '../nn/parameters.js';
 import { Tape, type Taped } from '../nn/tape.js';
 import { semaphore } from '../run/concurrency.js';
 import type { Forest } from './forest.js';
-import { type LlamaWeights, layers } from './forward.js';
+import { type LayerOptions, type LlamaWeights, layers } from './forward.js';
 import type { LlamaFile } from './read-llama.js';
 
 /** Weights of a file on an executor, each from when it is first asked for; they stay until the executor is gone. */
@@ -25,6 +25,15 @@ export function frozenWeights(executor: Executor, file: LlamaFile): LlamaWeights
 
 /** Keys and values of tokens in each of the lower layers, [tokens, kvHeads · headDim] each. */
 export type KnownKeys = readonly (readonly [keys: Float32Array, values: Float32Array])[];
+
+/** Keys and values of a layer behind those that are known. @param from layer of the first of them */
+export function behindKnown(tape: Tape, known: KnownKeys, from = 0): NonNullable<LayerOptions['seen']> {
+  const behind = (past: Float32Array, own: Taped) => tape.stack([tape.constant(past, own.width), own]);
+  return (layer, keys, values) => {
+    const [pastKeys, pastValues] = known[layer - from]!;
+    return [behind(pastKeys, keys), behind(pastValues, values)];
+  };
+}
 
 /** States of tokens without gradients, in the memory of about two layers. */
 export interface FrozenLlama {
@@ -63,12 +72,12 @@ export function frozenLlama(
     for (let i = 0; i < layer; i++) {
       tape = tapes[(i + 1) % 2]!;
       tape.begin();
-      const behind = (past: Float32Array, own: Taped) => tape.stack([tape.constant(past, own.width), own]);
+      const seen = forest.known === 0 ? undefined : behindKnown(tape, known);
       let made: readonly Taped[] = [];
       x = layers(tape, config, weights, forest, x, i, i + 1, {
-        seen(_, keys, values) {
+        seen(at, keys, values) {
           made = [keys, values];
-          return forest.known === 0 ? [keys, values] : [behind(known[i]![0], keys), behind(known[i]![1], values)];
+          return seen?.(at, keys, values) ?? [keys, values];
         },
       });
       if (keep) kept.push([await read(made[0]!), await read(made[1]!)]);

@@ -55,6 +55,17 @@ function missing(error: unknown): WorkbenchError {
   });
 }
 
+/** Throws what the library says of a model as the error that a user sees. */
+export function refusal(path: string): (error: unknown) => never {
+  return (cause) => {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkbenchError('data', `expected a model that llama.cpp can load, got: ${message}, at ${path}`, {
+      hint: 'Check that the installed node-llama-cpp knows this architecture and that there is memory for it.',
+      cause,
+    });
+  };
+}
+
 /** Version of the installed library, read without loading it. @throws WorkbenchError `native` when it is not installed */
 export function llamaVersion(): string {
   try {

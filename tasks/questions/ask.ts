@@ -17,7 +17,8 @@ import { embeddedChatModel, openRealModel, refuseSimulated, usualChoices } from 
 import { datasetOf } from '../named-runs.js';
 import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
-import { ofAnyGraph, openQuestionGraph, type QuestionGraph } from './data.js';
+import { trainsModel } from '../../agents/relation-walker/settings.js';
+import { openQuestionGraph, type QuestionGraph } from './data.js';
 import { chainText, eventText, originsOf } from './show.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
@@ -25,7 +26,7 @@ import { temporaryFolder } from '../../src/run/files.js';
 export const askedGraph = ({ trained }: Resolved, flags: EvaluationFlags, work: Work) =>
   lazy(
     async () => {
-      const other = trained && ofAnyGraph(trained.run) ? flags.dataset : undefined;
+      const other = trained && trainsModel(trained.run.config) ? flags.dataset : undefined;
       const name = other ?? (trained ? datasetOf(trained.run)! : flags.dataset!);
       return openQuestionGraph(name, flags.holdOut, flags.graph);
     },

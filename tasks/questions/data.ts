@@ -1,4 +1,5 @@
 /** Which questions a command asks: of which data set and split, under which budget. */
+import { trainsModel } from '../../agents/relation-walker/settings.js';
 import { basename } from 'node:path';
 import { readCustomQuestions } from '../../datasets/custom/read-questions.js';
 import type { QuestionSample } from '../../datasets/question.js';
@@ -161,10 +162,6 @@ export async function openQuestionGraph(name: string, holdOut?: HoldOut, remote?
   };
 }
 
-/** True for a run of a language model, which reads relations as words: its weights belong to no graph. */
-export const ofAnyGraph = ({ config }: Pick<RunInfo, 'config'>): boolean =>
-  (config.relationWalker as { reads?: string } | undefined)?.reads === 'model';
-
 /** Data set, with its subsets behind a slash, and hold-out. */
 function dataOf(flags: DataFlags, runs: readonly RunInfo[]): { dataset: string; holdOut?: HoldOut } {
   const own = sameOfRuns(runs, ({ config }) => {
@@ -176,7 +173,8 @@ function dataOf(flags: DataFlags, runs: readonly RunInfo[]): { dataset: string; 
   const keeps = (what: string, has: string, got: string, hint: string) =>
     new WorkbenchError('usage', `expected the ${what} of run ${id}, which is ${has}, got ${got}`, { hint });
   if (flags.dataset !== undefined && flags.dataset.split('/')[0] !== own.dataset) {
-    if (runs.every(ofAnyGraph)) return { dataset: flags.dataset, ...(flags.holdOut && { holdOut: flags.holdOut }) };
+    if (runs.every(({ config }) => trainsModel(config)))
+      return { dataset: flags.dataset, ...(flags.holdOut && { holdOut: flags.holdOut }) };
     const hint = 'A walker uses the relations of its graph: leave --dataset out, or name other subsets of it.';
     throw keeps('data set', own.dataset, flags.dataset, hint);
   }

@@ -9,7 +9,7 @@
  */
 import { loraStart } from '../../../src/llama/lora.js';
 import { lastNorm, type LayerOptions, layers, type LlamaWeights, trainedWeights } from '../../../src/llama/forward.js';
-import type { KnownKeys } from '../../../src/llama/frozen.js';
+import { behindKnown, type KnownKeys } from '../../../src/llama/frozen.js';
 import { Parameters } from '../../../src/nn/parameters.js';
 import { type Outputs, Tape, type Taped } from '../../../src/nn/tape.js';
 import type { RelationNetwork, RelationRequest, RelationShape } from '../network.js';
@@ -60,11 +60,11 @@ export class LanguageNetwork implements RelationNetwork {
   async #headKeys(): Promise<KnownKeys> {
     const { version } = this.parameters;
     if (this.#head?.version === version) return this.#head.keys;
-    const { executor, head } = this.model;
+    const { head } = this.model;
     const made: [Taped, Taped][] = [];
     this.#reading.begin();
     this.#upper(this.#reading, head, { seen: (_, ...both) => (made.push(both), both) });
-    const read = async ({ values, rows, width }: Taped) => (await executor.read(values)).slice(0, rows * width);
+    const read = (of: Taped) => this.#reading.outputs([of]).read();
     const keys = await Promise.all(made.map(async ([k, v]) => [await read(k), await read(v)] as const));
     this.#head = { version, keys };
     return keys;
@@ -95,16 +95,8 @@ export class LanguageNetwork implements RelationNetwork {
     const constant = tape.constant(alike, 1);
     if (edges.tokens.length === 0) return tape.outputs([constant]);
     const rows = edges.segments.map((segment) => forest.offsets[segment + 1]! - 1 - forest.known);
-    const behind = (before: Float32Array, own: Taped) => tape.stack([tape.constant(before, own.width), own]);
-    const states = this.#upper(tape, walk, {
-      rows,
-      ...(known && {
-        seen(layer, k, v) {
-          const [keys, values] = known[layer - model.lower]!;
-          return [behind(keys, k), behind(values, v)];
-        },
-      }),
-    });
+    const seen = known && behindKnown(tape, known, model.lower);
+    const states = this.#upper(tape, walk, { rows, ...(seen && { seen }) });
     const normed = lastNorm(tape, file.config, this.#weightsOf(tape), states);
     const distinct = [...new Set(edges.tokens)];
     const rowOf = new Map(distinct.map((token, row) => [token, row]));

@@ -10,7 +10,7 @@ import { modelFile } from '../../../src/llm/model-files.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { RelationRequest } from '../network.js';
 import type { Choices } from './choices.js';
-import { languageSettings, type LanguageSettings, type RelationWalkerSettings } from '../settings.js';
+import { type LanguageSettings, languageSettingsOf, type RelationWalkerSettings } from '../settings.js';
 import { WalkPrompts } from './prompts.js';
 
 /**
@@ -24,7 +24,7 @@ export async function openWalkModel(
   relations: readonly string[],
   { model }: Pick<RelationWalkerSettings, 'model'>,
 ): Promise<WalkModel> {
-  const settings = model ?? languageSettings.parse({});
+  const settings = languageSettingsOf({ model });
   if (place === undefined || place.startsWith('hashed:')) {
     const message = `expected encoder.model=MODEL.gguf with relationWalker.reads=model, got ${place ?? 'none'}`;
     throw new WorkbenchError('config', message, { hint: 'Name a Llama: demo, a downloaded model or a file.' });
@@ -99,6 +99,11 @@ export class WalkModel {
 
   /** @param known whether keys and values of the head are */
   forestOf(requests: readonly RelationRequest[], known: boolean): WalkForest {
+    const { segments, ...parts } = this.#textsOf(requests);
+    return { forest: forestOf(segments, Number(known)), ...parts };
+  }
+
+  #textsOf(requests: readonly RelationRequest[]) {
     const { prompts } = this;
     const segments: Segment[] = [{ ids: prompts.head, parent: -1 }];
     const keys = [''];
@@ -121,7 +126,7 @@ export class WalkModel {
         return place;
       });
     });
-    return { forest: forestOf(segments, Number(known)), keys, choices, places: ends };
+    return { segments, keys, choices, places: ends };
   }
 
   /** @throws WorkbenchError `data` for a text that leaves no room for what may follow */
@@ -144,7 +149,7 @@ export class WalkModel {
     const known = await this.#headKeys;
     await this.#headStates;
     const missing = requests.filter((request) => {
-      const { keys } = this.forestOf([request], true);
+      const { keys } = this.#textsOf([request]);
       for (const key of keys) this.#use(key);
       return keys.some((key) => !this.#states.has(key));
     });

@@ -1,7 +1,5 @@
 /** Tokens of a model's file, without its weights. */
-import type { LlamaModel } from 'node-llama-cpp';
-import { WorkbenchError } from '../../run/errors.js';
-import { openLlama } from '../llama-library.js';
+import { openLlama, refusal } from '../llama-library.js';
 import { plainHead } from './layouts.js';
 import { commonLength } from './prefix-cache.js';
 
@@ -19,13 +17,7 @@ export interface Vocabulary {
 /** @throws WorkbenchError `native` without node-llama-cpp, `data` for a file that it refuses */
 export async function openVocabulary(modelPath: string): Promise<Vocabulary> {
   const llama = await openLlama('off');
-  const model: LlamaModel = await llama.loadModel({ modelPath, vocabOnly: true }).catch((error: unknown) => {
-    const got = error instanceof Error ? error.message : String(error);
-    throw new WorkbenchError('data', `expected a model that llama.cpp can read, got: ${got}, at ${modelPath}`, {
-      hint: 'Check that the installed node-llama-cpp knows this architecture.',
-      cause: error,
-    });
-  });
+  const model = await llama.loadModel({ modelPath, vocabOnly: true }).catch(refusal(modelPath));
   const continued = (text: string) => (text === '' ? [] : [...model.tokenize(text, false, 'trimLeadingSpace')]);
   return {
     beginning: (text) => [...plainHead(model, text)],
