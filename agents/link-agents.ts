@@ -29,7 +29,7 @@ export interface LinkAgentResources extends LinkQuestionResources {
   ensemble(of: string, weights: EnsembleWeights): Promise<{ ranker: LinkRanker; note: string; source: string }>;
 }
 
-/** Weights of an ensemble: fitted on valid, one for each member and direction, or equal. */
+/** Weights of an ensemble: fitted on valid, one for each member and direction, and of each relation, or equal. */
 export type EnsembleWeights = z.output<typeof ensembleSwitches>['weights'];
 
 /** A ranker with its metadata. */
@@ -50,7 +50,10 @@ const embeddingSwitches = z.strictObject({ imported: z.string().default('') });
 /** Rules of another data set with the same relations take the place of the graph's own. */
 const ruleSwitches = z.strictObject({ from: z.string().default('') });
 
-const ensembleSwitches = z.strictObject({ of: z.string().default(''), weights: choice(['valid', 'equal'], 'valid') });
+const ensembleSwitches = z.strictObject({
+  of: z.string().default(''),
+  weights: choice(['valid', 'relation', 'equal'], 'valid'),
+});
 
 /** Rankers without a run; an embedding that is not cached is trained. */
 export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({

@@ -62,7 +62,7 @@ export function logSumExp(scores: ArrayLike<number>): number {
 }
 
 /** Log-probabilities of a query's candidates by member, the answer first. */
-type Case = readonly Float64Array[];
+export type Case = readonly Float64Array[];
 
 /** Top entities of each member, against which the answer is scored. */
 const candidatesOfMember = 100;
@@ -70,17 +70,17 @@ const candidatesOfMember = 100;
 const leastLog = -30;
 
 /**
- * Weights, none below 0, by which the answers of some queries are likeliest among the best candidates of the members.
+ * What members give the answers of some queries and their own best candidates.
  * @param known other answers of a query, which are no candidates
  * @param onQuery called after each query
  * @throws WorkbenchError what members throw
  */
-export async function fitEnsemble(
+export async function ensembleCases(
   members: readonly LinkRanker[],
   { heads, relations, tails }: TripleColumns,
   known: (head: number, relation: number) => Iterable<number>,
   onQuery: () => void = () => {},
-): Promise<Float64Array> {
+): Promise<Case[]> {
   const cases: Case[] = [];
   const heap = boundedHeap(candidatesOfMember);
   for (let query = 0; query < heads.length; query++) {
@@ -102,7 +102,7 @@ export async function fitEnsemble(
     cases.push(all.map((logs) => Float64Array.from(candidates, (entity) => logs[entity]!)));
     onQuery();
   }
-  return fitted(cases, members.length);
+  return cases;
 }
 
 const mostSteps = 100;
@@ -110,10 +110,17 @@ const leastGain = 1e-10;
 /** Keeps the curvature positive where members agree. */
 const ridge = 1e-6;
 
-/** Newton's method from equal weights, each step halved until it gains; a weight of 0 that would fall further stands aside. */
-function fitted(cases: readonly Case[], count: number): Float64Array {
-  let weights = new Float64Array(count).fill(1 / count);
-  let now = grads(cases, weights);
+/** Weights that others are drawn to, as strongly as by `strength` / 2 times their squared distance. */
+type Prior = { weights: Float64Array; strength: number };
+
+/**
+ * Weights, none below 0, by which the answers are likeliest among the candidates: Newton's method from equal weights or the prior's, each
+ * step halved until it gains; a weight of 0 that would fall further stands aside.
+ */
+export function fitEnsemble(cases: readonly Case[], prior?: Prior): Float64Array {
+  const count = cases[0]!.length;
+  let weights = prior ? prior.weights.slice() : new Float64Array(count).fill(1 / count);
+  let now = grads(cases, weights, prior);
   for (let step = 0; step < mostSteps; step++) {
     const { grad, curvature } = now;
     const fixed = weights.map((weight, k) => Number(weight === 0 && grad[k]! > 0));
@@ -123,7 +130,7 @@ function fitted(cases: readonly Case[], count: number): Float64Array {
     let gained = false;
     for (let size = 1; size > 1e-6 && !gained; size /= 2) {
       const tried = weights.map((weight, k) => Math.max(0, weight - size * towards[k]!));
-      const there = grads(cases, tried);
+      const there = grads(cases, tried, prior);
       gained = there.loss < now.loss - leastGain;
       if (gained) [weights, now] = [tried, there];
     }
@@ -133,11 +140,13 @@ function fitted(cases: readonly Case[], count: number): Float64Array {
 }
 
 /** Mean loss, its gradient and its curvature by the weights. */
-function grads(cases: readonly Case[], weights: Float64Array) {
+function grads(cases: readonly Case[], weights: Float64Array, prior?: Prior) {
   const count = weights.length;
-  const grad = new Float64Array(count);
-  const curvature = Array.from({ length: count }, (_, k) => new Float64Array(count).fill(ridge, k, k + 1));
-  let loss = 0;
+  const strength = prior ? prior.strength / cases.length : 0;
+  const far = weights.map((weight, k) => (prior ? weight - prior.weights[k]! : 0));
+  const grad = far.map((own) => strength * own);
+  const curvature = Array.from({ length: count }, (_, k) => new Float64Array(count).fill(ridge + strength, k, k + 1));
+  let loss = (strength / 2) * far.reduce((sum, own) => sum + own * own, 0);
   const means = new Float64Array(count);
   for (const logs of cases) {
     const chances = new Float64Array(logs[0]!.length);

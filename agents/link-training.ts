@@ -2,7 +2,7 @@
 import { type LinkDataset, linkNotes, loadLinkDataset } from '../datasets/links/link-dataset.js';
 import { dataSettings } from '../datasets/settings.js';
 import { envSettings, type LinkWalkSettings, stateTextSettings } from '../envs/settings.js';
-import { type Graph, joinTriples, sampledTriples, type TripleColumns } from '../src/kg/graph.js';
+import { type Graph, joinTriples, pickTriples, sampledTriples, type TripleColumns } from '../src/kg/graph.js';
 import { diffConfig } from '../src/run/config-values.js';
 import { dialogueSettingProblems } from './dialogue-walker/problems.js';
 import type { LinkOptions, LoadedRanker } from './link-ranker.js';
@@ -36,12 +36,13 @@ export async function openLinkTraining({
 }: Pick<TrainSettings, 'data' | 'linkWalk' | 'ppo'>): Promise<LinkTraining> {
   const dataset = await loadLinkDataset(data.dataset);
   const { graph } = dataset;
-  const train = sampledTriples(dataset.train, data.trainSamples ?? Infinity, 'data/train-samples');
+  const hiding = hidingOf(dataset, linkWalk.hide);
+  const asks = linkWalk.queries === 'auto' && hiding.pairs ? alone(graph, dataset.train) : dataset.train;
+  const train = sampledTriples(asks, data.trainSamples ?? Infinity, 'data/train-samples');
   const valid = sampledTriples(dataset.valid, data.validSamples ?? Infinity, 'data/valid-samples');
   const tails = queriesOf(graph, train, 'tail');
   const queries = linkWalk.bothDirections ? joinTriples([tails, queriesOf(graph, train, 'head')]) : tails;
   const asked = linkWalk.bothDirections ? 'tails and heads' : 'tails';
-  const hiding = hidingOf(dataset, linkWalk.hide);
   return {
     dataset,
     queries,
@@ -52,6 +53,9 @@ export async function openLinkTraining({
       `${queries.heads.length} train queries (${asked} of ${train.heads.length} triples) and ${valid.heads.length} valid triples on graph ${graph.name}: ${graph.numEntities} entities, ${graph.numEdges} edges with inverses`,
       ...linkNotes(dataset.manifest),
       hiding.note,
+      ...(asks === dataset.train
+        ? []
+        : [`asked in training: the ${asks.heads.length} triples of train whose two entities no other edge links`]),
     ],
   };
 }
@@ -78,20 +82,31 @@ export function hidingOf(
 }
 
 /** Share of triples whose head and tail some other edge of the graph links, in either direction. */
-function pairShare(graph: Graph, { heads, relations, tails }: TripleColumns): number {
+const pairShare = (graph: Graph, triples: TripleColumns): number =>
+  triples.heads.length === 0 ? 0 : 1 - unlinked(graph, triples).length / triples.heads.length;
+
+/** Places of the triples whose head and tail no other edge of the graph links, in either direction. */
+export function unlinked(graph: Graph, { heads, relations, tails }: TripleColumns): Int32Array {
   const plain = graph.numRelations / 2;
-  let linked = 0;
-  heads.forEach((head, i) => {
-    const [relation, tail] = [relations[i]!, tails[i]!];
+  return Int32Array.from(heads.keys()).filter((i) => {
+    const [head, relation, tail] = [heads[i]!, relations[i]!, tails[i]!];
     for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
       if (graph.tails[edge] !== tail) continue;
       const own = graph.relations[edge]! % plain === relation && (graph.relations[edge] === relation || head === tail);
-      if (own) continue;
-      linked++;
-      break;
+      if (!own) return false;
     }
+    return true;
   });
-  return heads.length === 0 ? 0 : linked / heads.length;
+}
+
+/** Below this share of train what remains would be another sample than train, not a better one. */
+const enoughAlone = 0.25;
+
+/** Triples whose two entities no other edge links; all where too few remain. */
+function alone(graph: Graph, train: TripleColumns): TripleColumns {
+  const kept = unlinked(graph, train);
+  const { length } = train.heads;
+  return kept.length === length || kept.length < enoughAlone * length ? train : pickTriples(train, kept);
 }
 
 /** Settings that nothing trained on link queries reads, or that contradict each other, one line each. */

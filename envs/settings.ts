@@ -137,6 +137,12 @@ export const linkWalkSettings = z.strictObject({
     .describe(
       'Edges that a train query does not see: `pairs`, all between its head and its answer; `own`, itself and its inverse; `auto`: pairs where valid has less than a tenth as many such parallel edges as train.',
     ),
+  queries: z
+    .enum(['all', 'auto'])
+    .optional()
+    .describe(
+      'Train queries: `all`, as without this key; `auto`: where `hide` hides pairs, those alone whose two entities no other edge of train links, as those of valid. At least a quarter of them must remain.',
+    ),
   shaping: z
     .enum(['none', 'terminal', 'potential'])
     .default('none')

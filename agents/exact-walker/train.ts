@@ -127,7 +127,7 @@ function problems(settings: ExactSettings): (string | false)[] {
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     !ok && `expected ${expected} with a section exactWalker, which draws no walk, got ${String(got)}`;
   const others = [
-    ...diffConfig(linkWalk, usualWalk).filter((key) => !['horizon', 'bothDirections', 'hide'].includes(key)),
+    ...diffConfig(linkWalk, usualWalk).filter((key) => !['horizon', 'bothDirections', 'hide', 'queries'].includes(key)),
     ...diffConfig(linkWalker, usualWalker).map((key) => `linkWalker.${key}`),
   ];
   return [
@@ -137,7 +137,7 @@ function problems(settings: ExactSettings): (string | false)[] {
     wanted(linkWalk.horizon <= mostHops, `linkWalk.horizon of at most ${mostHops}`, linkWalk.horizon),
     wanted(
       others.length === 0,
-      `linkWalk.horizon, bothDirections and hide alone of env.id=${env.id}`,
+      `linkWalk.horizon, bothDirections, hide and queries alone of env.id=${env.id}`,
       others.join(', '),
     ),
   ];

@@ -51,6 +51,24 @@ export function hitsAtK(ranks: ArrayLike<number>, k: number): number {
   return ranks.length === 0 ? 0 : hits / ranks.length;
 }
 
+/**
+ * Chance that an answer is within the first `k` of itself and `others` of the candidates, drawn with replacement: the Hits@10 "of 50" by
+ * which published inductive splits are compared.
+ * @param rank 1 or more, halves included @param candidates number of entities that were ranked, the answer included
+ * @source Zhu et al. 2021, "Neural Bellman-Ford networks", appendix on inductive relation prediction
+ */
+export function sampledHit(rank: number, candidates: number, k = 10, others = 49): number {
+  const before = candidates > 1 ? (rank - 1) / (candidates - 1) : 0;
+  if (before >= 1) return Number(others < k);
+  let term = (1 - before) ** others;
+  let chance = term;
+  for (let i = 1; i < k && i <= others; i++) {
+    term *= ((others - i + 1) / i) * (before / (1 - before));
+    chance += term;
+  }
+  return chance;
+}
+
 /** Mean, median, 95th percentile and maximum; all 0 without values. */
 export type Spread = { mean: number; median: number; p95: number; max: number };
 

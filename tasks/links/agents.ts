@@ -3,14 +3,15 @@ import { zeroShotRanker } from '../../agents/exact-walker/agent.js';
 import { createHash } from 'node:crypto';
 import { type EnsembleWeights, type LinkAgentResources, linkAgents, linkMethods } from '../../agents/link-agents.js';
 import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
-import { ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
+import { ensembleCases, ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
 import { ruleRanker } from '../../agents/rules/rule-ranker.js';
 import { linkQuestionSamples } from '../../agents/prompted/turns/link-question.js';
 import { encoderModelOf } from '../../agents/trained-run.js';
 import { requireSameRelations } from '../../datasets/links/inductive-split.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
-import { sampledTriples } from '../../src/kg/graph.js';
+import { pickTriples, sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
+import { sampled } from '../../src/run/seeds.js';
 import { openOracle, oracleRates } from '../../evaluation/oracle/open-oracle.js';
 import type { AskOptions } from '../../evaluation/score.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
@@ -239,8 +240,17 @@ function ruleNote({ rules, ranking, constants }: Omit<RuleBaseline, 'ranker'>, f
 /** Names with pluses between. */
 const namesIn = (of: unknown): string[] => (typeof of === 'string' && of !== '' ? of.split('+') : []);
 
-/** Triples of valid that weights are fitted on, each asked for in both directions. */
+/** Triples of valid that weights are fitted on, each asked for in both directions; of weights by relation those of each. */
 const fittedTriples = 500;
+const triplesOfRelation = 20;
+/** Pull of a direction's weights on those of its relations. */
+const pull = 10;
+
+/** Seeded sample of up to `count` triples of each relation. @param name sub-seed of the draws */
+function sampledOfEach(triples: TripleColumns, count: number, name: string): TripleColumns {
+  const ofRelations = Map.groupBy(triples.relations.keys(), (index) => triples.relations[index]!);
+  return pickTriples(triples, Int32Array.from([...ofRelations.values()].flatMap((own) => sampled(own, count, name))));
+}
 
 /** @throws WorkbenchError `usage` for members that are no exact walkers, embeddings or rules, or too few of them */
 async function openEnsemble(
@@ -251,7 +261,7 @@ async function openEnsemble(
   options: RankerOptions,
 ): Promise<{ ranker: LinkRanker; note: string; source: string }> {
   const names = namesIn(of);
-  const wanted = 'expected two or more of exact walkers, transe, bilinear and rules';
+  const wanted = `expected two or more of exact walkers, ${ensembled.join(', ')}`;
   const refused = (got: string) =>
     new WorkbenchError('usage', `${wanted}, got ${got}, at of=${of}`, {
       hint: 'Such as --agent ensemble:of=RUN+bilinear.',
@@ -277,23 +287,36 @@ async function openEnsemble(
   const { graph, train, valid } = dataset;
   const plain = graph.numRelations / 2;
   const known = withInverses(knownAnswers([train, valid]), plain);
-  const triples = sampledTriples(valid, fittedTriples, 'links/ensemble');
-  madeFrom('choice', 'weights of an ensemble', { graph: graph.hash, split: 'valid', triples: triples.heads.length });
-  const line = options.work.progress('fit the weights on valid', 2 * triples.heads.length, 'queries');
+  const triples =
+    weights === 'relation'
+      ? sampledOfEach(valid, triplesOfRelation, 'links/ensemble')
+      : sampledTriples(valid, fittedTriples, 'links/ensemble');
+  const { length: count } = triples.heads;
+  madeFrom('choice', 'weights of an ensemble', { graph: graph.hash, split: 'valid', triples: count });
+  const line = options.work.progress('fit the weights on valid', 2 * count, 'queries');
   let done = 0;
   const fitted: Float64Array[] = [];
+  const ofRelations = new Map<number, Float64Array>();
   for (const direction of ['tail', 'head'] as const) {
     const queries = queriesOf(graph, triples, direction);
     const others = (head: number, relation: number) => known.tailsOf(head, relation);
-    fitted.push(await fitEnsemble(rankers, queries, others, () => line.update(++done)));
+    const cases = await ensembleCases(rankers, queries, others, () => line.update(++done));
+    const own = fitEnsemble(cases);
+    fitted.push(own);
+    if (weights !== 'relation') continue;
+    for (const [relation, some] of Map.groupBy(cases, (_, query) => queries.relations[query]!)) {
+      ofRelations.set(relation, fitEnsemble(some, { weights: own, strength: pull }));
+    }
   }
   const words = (own: Float64Array) => names.map((name, k) => `${name} ${own[k]!.toFixed(2)}`).join(', ');
-  line.finish(`tails: ${words(fitted[0]!)}; heads: ${words(fitted[1]!)}`);
+  const allWords = `tails ${words(fitted[0]!)}; heads ${words(fitted[1]!)}`;
+  line.finish(allWords);
+  const byRelation = ofRelations.size > 0 ? `, those of ${ofRelations.size} relations drawn to them` : '';
   return {
-    ranker: ensembleRanker(rankers, (relation) => fitted[relation < plain ? 0 : 1]!),
-    note: `weights fitted on ${triples.heads.length} triples of valid: tails ${words(fitted[0]!)}; heads ${words(fitted[1]!)}`,
+    ranker: ensembleRanker(rankers, (relation) => ofRelations.get(relation) ?? fitted[relation < plain ? 0 : 1]!),
+    note: `weights fitted on ${count} triples of valid: ${allWords}${byRelation}`,
     source,
   };
 }
 
-const ensembled: readonly string[] = ['transe', 'bilinear', 'rules'];
+const ensembled: readonly string[] = ['transe', 'bilinear', 'rules', 'zero-shot'];

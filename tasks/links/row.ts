@@ -19,6 +19,8 @@ export const linkRow = openObject({
   rank: anyNumber,
   /** The same by the summed probability of walks; absent where nothing is summed. */
   sumRank: anyNumber.optional(),
+  /** See `sampledHit`; absent in evaluations of before it. */
+  hitOf50: anyNumber.optional(),
   /** The answer was reached; absent where everything is scored. */
   reached: z.boolean().optional(),
   /** Edges from head to answer, the query's own left out; 255 beyond the horizon. */

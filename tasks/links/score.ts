@@ -3,7 +3,7 @@ import type { RankedQuestion } from '../../agents/link-ranker.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import { byIds } from '../../src/kg/graph.js';
-import { filteredRank } from '../../src/metrics/ranks.js';
+import { filteredRank, sampledHit } from '../../src/metrics/ranks.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import type { Figure } from '../../src/run/figures.js';
 import type { RankedWorld } from '../../agents/link-ranks.js';
@@ -35,6 +35,7 @@ export function linkFigures(horizon: number): Figure[] {
   return [
     ...ranked('', ''),
     ...ranked('sum-', ', summed walks'),
+    { key: 'hits@10-of-50', title: 'Hits@10 among 50', unit: 'mean', ...high },
     { key: 'reached', title: 'answers in the beam', unit: 'mean', ...high },
     ...reachable,
   ];
@@ -45,6 +46,7 @@ export const linkMeasure: Measure<LinkRow> = {
   row: linkRow,
   valueOf(key) {
     if (key === 'reached') return ({ reached }) => (reached === undefined ? undefined : Number(reached));
+    if (key === 'hits@10-of-50') return ({ hitOf50 }) => hitOf50;
     const [, sum, name, k] = /^(sum-)?(mrr|hits|reachable)(?:@(\d+))?$/.exec(key) ?? [];
     if (name === 'reachable') return ({ distance }) => Number(distance <= Number(k));
     if (name === undefined) throw new TypeError(`expected a figure of links, got ${key}`);
@@ -109,11 +111,13 @@ function rowOf(
   const known = world.known.tailsOf(head, relation);
   // A failed query ranks its answer behind all.
   const ranks = ranked ? ranked.scores.map((scores) => filteredRank(scores, answer, known)) : [world.graph.numEntities];
+  const candidates = world.graph.numEntities - known.length + Number(known.includes(answer));
   const walks = ranks.length > 1;
   const first = ranked && firstBeyondTrain(ranked, head, relation, world);
   return {
     ...{ id, direction, head, relation, answer, distance },
     rank: ranks[0]!,
+    hitOf50: sampledHit(ranks[0]!, candidates),
     ...(walks && { sumRank: ranks[1]!, reached: ranked!.scores[0]![answer] !== -Infinity }),
     ...(first && { chain: first.chain, chainRight: known.includes(first.entity) }),
     ...(ranked?.cost && { cost: { ...ranked.cost } }),

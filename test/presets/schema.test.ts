@@ -19,12 +19,13 @@ test('a preset is loaded with changes, of which the last holds', () => {
   expect(loadPreset('demo', ['ppo.clipRange=0.1', 'ppo.clipRange=0.3']).ppo.clipRange).toBe(0.3);
 });
 
-test('every key has a description and, but for plugins, options, the model, what others trained and generated graphs, a default', () => {
+test('every key has a description and, but for plugins, options, the model, queries, what others trained and generated graphs, a default', () => {
   const keys = explainConfig(runSettings);
   expect(keys.filter(({ description }) => description === '').map(({ key }) => key)).toEqual([]);
   expect(keys.filter((key) => key.default === undefined).map(({ key }) => key)).toEqual([
     'plugins',
     'env.options',
+    'linkWalk.queries',
     'encoder.model',
     'transe.imported',
     'bilinear.imported',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FoundRule, LinkRanker, RankedQuestion } from '../../../agents/link-ranker.js';
-import { ensembleRanker, fitEnsemble, meanRanker } from '../../../agents/link-ensemble.js';
+import { ensembleCases, ensembleRanker, fitEnsemble, meanRanker } from '../../../agents/link-ensemble.js';
 import { ChainFollower } from '../../../agents/rules/chain-follower.js';
 import type { ConstantUse } from '../../../agents/rules/found-rule.js';
 import { KeptRules, type RuleRanking } from '../../../agents/rules/kept-rules.js';
@@ -364,7 +364,7 @@ describe('fitted weights', () => {
   const queries = { heads: Int32Array.from(drawn.keys()), relations: new Int32Array(count), tails: drawn };
 
   test('are those that the answers were drawn by', async () => {
-    const weights = await fitEnsemble(members, queries, () => []);
+    const weights = fitEnsemble(await ensembleCases(members, queries, () => []));
     powers.forEach((power, k) => expect(Math.abs(weights[k]! - power)).toBeLessThan(0.15));
     expect([...weights].every((weight) => weight >= 0)).toBe(true);
   });
@@ -375,17 +375,27 @@ describe('fitted weights', () => {
       const others = [...scores.keys()].filter((entity) => entity !== drawn[head]);
       return others.sort((a, b) => scores[b]! - scores[a]!).slice(0, 10);
     });
-    const left = await fitEnsemble(members, queries, (head) => best[head]!);
-    const kept = await fitEnsemble(members, queries, () => []);
+    const left = fitEnsemble(await ensembleCases(members, queries, (head) => best[head]!));
+    const kept = fitEnsemble(await ensembleCases(members, queries, () => []));
     expect(left[0]!).toBeGreaterThan(kept[0]! + 0.5);
+  });
+
+  test('of few answers are drawn to others, the stronger the nearer', async () => {
+    const cases = await ensembleCases(members, queries, () => []);
+    const weights = Float64Array.from(members, () => 3);
+    const far = (strength: number) =>
+      fitEnsemble(cases.slice(0, 20), { weights, strength }).reduce((sum, own) => sum + (own - 3) ** 2, 0);
+    expect(far(1e6)).toBeLessThan(1e-3);
+    expect(far(100)).toBeGreaterThan(1e-3);
+    expect(far(1)).toBeGreaterThan(far(100));
   });
 
   test('bear an answer that a member cannot rank, and members that say the same', async () => {
     const blind = ranking((head) =>
       logs[0]![head]!.map((score, entity) => (entity === drawn[head] ? -Infinity : score)),
     );
-    const weights = await fitEnsemble([members[0]!, members[0]!, blind], queries, () => []);
-    const [alone] = await fitEnsemble([members[0]!], queries, () => []);
+    const weights = fitEnsemble(await ensembleCases([members[0]!, members[0]!, blind], queries, () => []));
+    const [alone] = fitEnsemble(await ensembleCases([members[0]!], queries, () => []));
     expect(weights[0]! + weights[1]!).toBeCloseTo(alone!, 4);
     expect(weights[2]!).toBe(0);
   });

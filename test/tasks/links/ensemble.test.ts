@@ -32,6 +32,8 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
   const alike = await evaluate(`${run}+rules,weights=equal`);
   expect(alike.note).toContain('weighed alike');
   expect(alike.hashes.source).not.toBe(record.hashes.source);
+  const byRelation = await evaluate(`${run}+zero-shot,weights=relation`);
+  expect(byRelation.note).toMatch(/weights fitted on \d+ triples of valid: .*, those of \d+ relations drawn to them$/);
   const replayed = await kgwalk('replay', join(record.saved, '..'));
   expect(replayed).toMatchObject({ exitCode: 0, out: expect.stringContaining('every byte') });
   const asked = await kgwalk(
@@ -49,7 +51,7 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
     (await kgwalk('evaluate', '--agent', `ensemble${of}`, '--dataset', 'tiny', ...words)).err;
   expect(await refusal('')).toContain('of');
   expect(await refusal(`:of=${run}`)).toContain(
-    'expected two or more of exact walkers, transe, bilinear and rules, got one',
+    'expected two or more of exact walkers, transe, bilinear, rules, zero-shot, got one',
   );
   expect(await refusal(`:of=${run}+random`)).toContain('got random, at of=');
   expect(await refusal(`:of=${run}+${sampled}`)).toContain('which draws walks');

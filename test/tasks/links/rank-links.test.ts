@@ -3,7 +3,7 @@ import { type LinkRanker, scorerRanker, walkRanker, type WalkRankerOptions } fro
 import type { LinkDataset } from '../../../datasets/links/link-dataset.js';
 import { rankerAsker } from '../../../tasks/links/data.js';
 import { queriesOf, questionsOf, rankLinks, rankOnValid, type RankOptions } from '../../../agents/link-ranks.js';
-import { filteredRank } from '../../../src/metrics/ranks.js';
+import { filteredRank, sampledHit } from '../../../src/metrics/ranks.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';
 import { silentProgress } from '../../../src/run/progress.js';
 import { Rng } from '../../../src/run/seeds.js';
@@ -25,6 +25,26 @@ const everything = {
 };
 
 const follows = (...chain: string[]) => followsChain(graph, ...chain);
+
+describe('sampledHit', () => {
+  test('is the share of draws that leave the answer within the first', () => {
+    const rng = Rng.named(1, 'test/sampled-hit');
+    for (const [rank, candidates] of [
+      [8.5, 20],
+      [40, 150],
+      [3, 12],
+    ] as const) {
+      let hits = 0;
+      for (let draw = 0; draw < 4000; draw++) {
+        let before = 0;
+        for (let i = 0; i < 49; i++) before += Number(rng.uniform() * (candidates - 1) < rank - 1);
+        hits += Number(before < 10);
+      }
+      expect(Math.abs(sampledHit(rank, candidates) - hits / 4000)).toBeLessThan(0.03);
+    }
+    expect([sampledHit(1, 100), sampledHit(1, 1), sampledHit(100, 100)]).toEqual([1, 1, 0]);
+  });
+});
 
 describe('filteredRank', () => {
   test('is the rank over dense scores with the known answers left out, ties and NaN too', () => {

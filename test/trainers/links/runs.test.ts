@@ -5,7 +5,7 @@ import { readIndex } from '../../../checkpoints/store.js';
 import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadPreset } from '../../../presets/index.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import { hidingOf } from '../../../agents/link-training.js';
+import { hidingOf, openLinkTraining, unlinked } from '../../../agents/link-training.js';
 import { train } from '../../../tasks/train.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { importTinyLinks, tinyLinkSettings } from '../../fixtures/tiny-link-training.js';
@@ -83,4 +83,23 @@ test('hidden are the edges between head and answer where valid has none of them,
     hidingOf({ graph, train, valid: linked }, 'pairs'),
   ];
   expect(hidden.map(({ pairs }) => pairs)).toEqual([false, false, false, true]);
+  expect([...unlinked(graph, train)]).toEqual([4, 5, 6, 7, 8, 9]);
+});
+
+test('where pairs are hidden, training may ask of unlinked ones alone', async () => {
+  const files = {
+    'train.txt': 'a\tx\tb\na\ty\tb\nb\tx\tc\nc\ty\td\n',
+    'valid.txt': 'd\ty\ta\n',
+    'test.txt': 'a\ty\td\n',
+  };
+  await importLinks({ from: folderWith(files), name: 'parallel' });
+  const opened = async (...overrides: string[]) => {
+    const settings = exact('data.dataset=parallel', 'linkWalk.hide=pairs', ...overrides);
+    const { dataset, queries, notes } = await openLinkTraining(settings);
+    return { asked: queries.heads.length / 2, alone: unlinked(dataset.graph, dataset.train).length, notes };
+  };
+  const [some, all] = [await opened(), await opened('linkWalk.queries=all')];
+  expect([some.asked, some.alone, all.asked]).toEqual([2, 2, 4]);
+  const note = `asked in training: the ${some.alone} triples of train whose two entities no other edge links`;
+  expect([some.notes.includes(note), all.notes.includes(note)]).toEqual([true, false]);
 });
