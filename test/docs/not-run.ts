@@ -63,7 +63,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ...[
     'kgwalk train link-chains --set data.dataset=fb ',
     'kgwalk evaluate RUN --dataset fb-unseen',
-    'kgwalk train link-messages --set data.dataset=fb-v1',
+    'kgwalk train link-chains --set data.dataset=fb-v1 ',
     'kgwalk evaluate RUN --dataset fb-v1-unseen',
     'kgwalk train link-messages --set data.dataset=fbr ',
     'kgwalk evaluate RUN --dataset fbr-unseen',
