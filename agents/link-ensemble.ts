@@ -115,10 +115,10 @@ type Prior = { weights: Float64Array; strength: number };
 
 /**
  * Weights, none below 0, by which the answers are likeliest among the candidates: Newton's method from equal weights or the prior's, each
- * step halved until it gains; a weight of 0 that would fall further stands aside.
+ * step halved until it gains; a weight of 0 that would fall further stands aside. Without cases they stay as they are.
+ * @param count number of members
  */
-export function fitEnsemble(cases: readonly Case[], prior?: Prior): Float64Array {
-  const count = cases[0]!.length;
+export function fitEnsemble(cases: readonly Case[], count: number, prior?: Prior): Float64Array {
   let weights = prior ? prior.weights.slice() : new Float64Array(count).fill(1 / count);
   let now = grads(cases, weights, prior);
   for (let step = 0; step < mostSteps; step++) {

@@ -55,7 +55,7 @@ export function hitsAtK(ranks: ArrayLike<number>, k: number): number {
  * Chance that an answer is within the first `k` of itself and `others` of the candidates, drawn with replacement: the Hits@10 "of 50" by
  * which published inductive splits are compared.
  * @param rank 1 or more, halves included @param candidates number of entities that were ranked, the answer included
- * @source Zhu et al. 2021, "Neural Bellman-Ford networks", appendix on inductive relation prediction
+ * @source github.com/KiddoZhu/NBFNet-PyG, which counts so what Teru et al. 2020, "Inductive relation prediction by subgraph reasoning", draw
  */
 export function sampledHit(rank: number, candidates: number, k = 10, others = 49): number {
   const before = candidates > 1 ? (rank - 1) / (candidates - 1) : 0;

@@ -301,11 +301,11 @@ async function openEnsemble(
     const queries = queriesOf(graph, triples, direction);
     const others = (head: number, relation: number) => known.tailsOf(head, relation);
     const cases = await ensembleCases(rankers, queries, others, () => line.update(++done));
-    const own = fitEnsemble(cases);
+    const own = fitEnsemble(cases, rankers.length);
     fitted.push(own);
     if (weights !== 'relation') continue;
     for (const [relation, some] of Map.groupBy(cases, (_, query) => queries.relations[query]!)) {
-      ofRelations.set(relation, fitEnsemble(some, { weights: own, strength: pull }));
+      ofRelations.set(relation, fitEnsemble(some, rankers.length, { weights: own, strength: pull }));
     }
   }
   const words = (own: Float64Array) => names.map((name, k) => `${name} ${own[k]!.toFixed(2)}`).join(', ');

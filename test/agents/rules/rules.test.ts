@@ -364,7 +364,7 @@ describe('fitted weights', () => {
   const queries = { heads: Int32Array.from(drawn.keys()), relations: new Int32Array(count), tails: drawn };
 
   test('are those that the answers were drawn by', async () => {
-    const weights = fitEnsemble(await ensembleCases(members, queries, () => []));
+    const weights = fitEnsemble(await ensembleCases(members, queries, () => []), members.length);
     powers.forEach((power, k) => expect(Math.abs(weights[k]! - power)).toBeLessThan(0.15));
     expect([...weights].every((weight) => weight >= 0)).toBe(true);
   });
@@ -375,8 +375,8 @@ describe('fitted weights', () => {
       const others = [...scores.keys()].filter((entity) => entity !== drawn[head]);
       return others.sort((a, b) => scores[b]! - scores[a]!).slice(0, 10);
     });
-    const left = fitEnsemble(await ensembleCases(members, queries, (head) => best[head]!));
-    const kept = fitEnsemble(await ensembleCases(members, queries, () => []));
+    const left = fitEnsemble(await ensembleCases(members, queries, (head) => best[head]!), members.length);
+    const kept = fitEnsemble(await ensembleCases(members, queries, () => []), members.length);
     expect(left[0]!).toBeGreaterThan(kept[0]! + 0.5);
   });
 
@@ -384,18 +384,22 @@ describe('fitted weights', () => {
     const cases = await ensembleCases(members, queries, () => []);
     const weights = Float64Array.from(members, () => 3);
     const far = (strength: number) =>
-      fitEnsemble(cases.slice(0, 20), { weights, strength }).reduce((sum, own) => sum + (own - 3) ** 2, 0);
+      fitEnsemble(cases.slice(0, 20), members.length, { weights, strength }).reduce(
+        (sum, own) => sum + (own - 3) ** 2,
+        0,
+      );
     expect(far(1e6)).toBeLessThan(1e-3);
     expect(far(100)).toBeGreaterThan(1e-3);
     expect(far(1)).toBeGreaterThan(far(100));
+    expect([...fitEnsemble([], 2)]).toEqual([0.5, 0.5]);
   });
 
   test('bear an answer that a member cannot rank, and members that say the same', async () => {
     const blind = ranking((head) =>
       logs[0]![head]!.map((score, entity) => (entity === drawn[head] ? -Infinity : score)),
     );
-    const weights = fitEnsemble(await ensembleCases([members[0]!, members[0]!, blind], queries, () => []));
-    const [alone] = fitEnsemble(await ensembleCases([members[0]!], queries, () => []));
+    const weights = fitEnsemble(await ensembleCases([members[0]!, members[0]!, blind], queries, () => []), 3);
+    const [alone] = fitEnsemble(await ensembleCases([members[0]!], queries, () => []), 1);
     expect(weights[0]! + weights[1]!).toBeCloseTo(alone!, 4);
     expect(weights[2]!).toBe(0);
   });
