@@ -243,8 +243,8 @@ const namesIn = (of: unknown): string[] => (typeof of === 'string' && of !== '' 
 /** Triples of valid that weights are fitted on, each asked for in both directions; of weights by relation those of each. */
 const fittedTriples = 500;
 const triplesOfRelation = 20;
-/** Pull of a direction's weights on those of its relations. */
-const pull = 10;
+/** Pull of a direction's weights on those of its relations: docs/decisions/link-queries.md. */
+const pull = 30;
 
 /** Seeded sample of up to `count` triples of each relation. @param name sub-seed of the draws */
 function sampledOfEach(triples: TripleColumns, count: number, name: string): TripleColumns {
