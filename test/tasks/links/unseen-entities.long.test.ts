@@ -124,7 +124,7 @@ describe('what was learned on the seen ones', () => {
     expect(walker.metrics.mrr!.value).toBeGreaterThan(random.metrics.mrr!.value + 0.2);
     expect(rules.metrics.mrr!.value).toBeGreaterThan(random.metrics.mrr!.value + 0.2);
     expect(rules.hashes.source).toBe(linksHash((await loadLinkDataset('land')).manifest));
-    expect(rules.note).toContain('mined on train of land, taken together by');
+    expect(rules.note).toContain('mined on train of land; taken together by');
     expect((await evaluate(folder)).dataset).toBe('land');
     const replayed = await kgwalk('replay', join(walker.saved, '..'));
     expect(replayed).toMatchObject({ exitCode: 0, out: expect.stringContaining('every byte') });
