@@ -37,7 +37,7 @@ export async function openLinkTraining({
   const dataset = await loadLinkDataset(data.dataset);
   const { graph } = dataset;
   const hiding = hidingOf(dataset, linkWalk.hide);
-  const asks = linkWalk.queries === 'auto' && hiding.pairs ? alone(graph, dataset.train) : dataset.train;
+  const asks = linkWalk.queries === 'auto' && hiding.pairs ? likeValid(dataset.train, hiding.alone) : dataset.train;
   const train = sampledTriples(asks, data.trainSamples ?? Infinity, 'data/train-samples');
   const valid = sampledTriples(dataset.valid, data.validSamples ?? Infinity, 'data/valid-samples');
   const tails = queriesOf(graph, train, 'tail');
@@ -66,24 +66,24 @@ const fewPairs = 0.1;
 /**
  * Which edges a train query must not see. Where valid's pairs hardly ever have another edge in train, those of train are hidden from its
  * queries, which would reveal what queries must not contain; elsewhere they are what a query may use.
+ * @returns with the places of train's triples that no other edge links
  */
 export function hidingOf(
   { graph, train, valid }: Pick<LinkDataset, 'graph' | 'train' | 'valid'>,
   hide: LinkWalkSettings['hide'],
-): { pairs: boolean; note: string } {
-  const [ofTrain, ofValid] = [pairShare(graph, train), pairShare(graph, valid)];
+): { pairs: boolean; alone: Int32Array; note: string } {
+  const alone = unlinked(graph, train);
+  const linked = ({ heads }: TripleColumns, own: Int32Array) => (heads.length - own.length) / Math.max(1, heads.length);
+  const [ofTrain, ofValid] = [linked(train, alone), linked(valid, unlinked(graph, valid))];
   const pairs = hide === 'auto' ? valid.heads.length > 0 && ofValid < fewPairs * ofTrain : hide === 'pairs';
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const what = pairs ? 'every edge between its two entities' : 'its own edge and the inverse';
   return {
     pairs,
+    alone,
     note: `hidden from a train query: ${what} (another edge of train between the two have ${percent(ofTrain)} of train and ${percent(ofValid)} of valid)`,
   };
 }
-
-/** Share of triples whose head and tail some other edge of the graph links, in either direction. */
-const pairShare = (graph: Graph, triples: TripleColumns): number =>
-  triples.heads.length === 0 ? 0 : 1 - unlinked(graph, triples).length / triples.heads.length;
 
 /** Places of the triples whose head and tail no other edge of the graph links, in either direction. */
 export function unlinked(graph: Graph, { heads, relations, tails }: TripleColumns): Int32Array {
@@ -102,11 +102,10 @@ export function unlinked(graph: Graph, { heads, relations, tails }: TripleColumn
 /** Below this share of train what remains would be another sample than train, not a better one. */
 const enoughAlone = 0.25;
 
-/** Triples whose two entities no other edge links; all where too few remain. */
-function alone(graph: Graph, train: TripleColumns): TripleColumns {
-  const kept = unlinked(graph, train);
+/** The triples at the given places; all where too few remain. */
+function likeValid(train: TripleColumns, alone: Int32Array): TripleColumns {
   const { length } = train.heads;
-  return kept.length === length || kept.length < enoughAlone * length ? train : pickTriples(train, kept);
+  return alone.length === length || alone.length < enoughAlone * length ? train : pickTriples(train, alone);
 }
 
 /** Settings that nothing trained on link queries reads, or that contradict each other, one line each. */

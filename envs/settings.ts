@@ -141,7 +141,7 @@ export const linkWalkSettings = z.strictObject({
     .enum(['all', 'auto'])
     .optional()
     .describe(
-      'Train queries: `all`, as without this key; `auto`: where `hide` hides pairs, those alone whose two entities no other edge of train links, as those of valid. At least a quarter of them must remain.',
+      'Train queries: `all`, as without this key; `auto`: where `hide` hides pairs, those alone whose two entities no other edge of train links, as those of valid; all where these are less than a quarter.',
     ),
   shaping: z
     .enum(['none', 'terminal', 'potential'])
